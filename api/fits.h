@@ -3,7 +3,6 @@
 
 #include "library/private/cores.h"
 #include "storage/owners.h"
-#include "storage/store.h"
 
 /* All chips that the viewer sees and networks are mapped on, with their occupancies, presets first, as many as there is room for. The
  * caller frees each. */

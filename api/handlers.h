@@ -8,7 +8,6 @@
 #include "storage/audit.h"
 #include "storage/leases.h"
 #include "storage/limits.h"
-#include "storage/mappings.h"
 
 /* Routes may share a handler, which each of them declares. */
 #pragma GCC diagnostic push

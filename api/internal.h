@@ -10,7 +10,6 @@
 
 #include "api/request.h"
 #include "storage/monitor.h"
-#include "storage/tokens.h"
 
 enum {
   CM_STREAMS_MAX = 1000,

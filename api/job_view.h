@@ -2,7 +2,6 @@
 #pragma once
 
 #include "api/handlers.h"
-#include "api/write.h"
 
 bool cm_job_has_ended(cm_job_state state);
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "api/request.h"
-#include "base/run.h"
 
 /* Something that is computed for a request, in this thread: it ends when the server stops, and keeps the limit of imports. */
 typedef struct cm_making {

@@ -11,7 +11,6 @@
 #include <sys/un.h>
 
 #include "api/server.h"
-#include "base/file.h"
 #include "storage/lists.h"
 #include "storage/tokens.h"
 

@@ -88,8 +88,7 @@ bool cm_request_members(cm_request *request, const json_t *object, const char *c
 {
   const char *key;
   json_t *value;
-  json_object_foreach((json_t *)(uintptr_t)object, key, value)
-  {
+  json_object_foreach((json_t *)(uintptr_t)object, key, value) {
     size_t i = 0;
     while (names[i] != NULL && strcmp(names[i], key) != 0)
       i++;

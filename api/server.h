@@ -2,7 +2,6 @@
 #pragma once
 
 #include "storage/networks.h"
-#include "storage/store.h"
 
 typedef struct cm_server cm_server;
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "api/internal.h"
-#include "storage/jobs.h"
 
 /* Reads and checks the request of a job whole; false: the reply is set. The caller clears *job in either case. */
 bool cm_submit_read(cm_request *request, const json_t *object, cm_job *job);

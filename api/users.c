@@ -169,8 +169,7 @@ static bool read_scopes(cm_request *request, const json_t *object, unsigned *sco
   if (list == NULL)
     return true;
   *scopes = 0;
-  json_array_foreach((json_t *)(uintptr_t)list, i, item)
-  {
+  json_array_foreach((json_t *)(uintptr_t)list, i, item) {
     unsigned scope = json_is_string(item) ? cm_scope_of(json_string_value(item)) : 0;
     if (scope == 0)
       return cm_reply_bad_member(request, CM_BAD_REQUEST, "/scopes", "expected a list of read, submit, reserve and admin");

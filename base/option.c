@@ -215,8 +215,7 @@ static cm_status read_fields(const cm_options *table, json_t *object, void *fiel
 {
   const char *name;
   json_t *value;
-  json_object_foreach(object, name, value)
-  {
+  json_object_foreach(object, name, value) {
     const cm_option *o = cm_option_find(table, name);
     if (o == NULL)
       return unknown(table, name, error);

@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 
 #include "base/memory.h"
-#include "base/status.h"
 
 enum { CM_RUN_PHASES_MAX = 64, CM_PHASE_NAME_MAX = 32 };
 

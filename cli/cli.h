@@ -8,7 +8,6 @@
 #include "cli/command.h"
 #include "cli/print.h"
 #include "base/file.h"
-#include "base/run.h"
 #include "library/private/base.h"
 
 /* Exit status of every command. */

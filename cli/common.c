@@ -218,8 +218,7 @@ void cli_print_scenarios(const json_t *scenarios)
   if (scenarios == NULL)
     return;
   cli_printf(stdout, "scenario%*s %14s %14s %18s %14s\n", 16, "", "core ns", "step ns", "energy of step pJ", "hops pJ");
-  json_array_foreach(json_object_get(scenarios, "each"), i, p)
-  {
+  json_array_foreach(json_object_get(scenarios, "each"), i, p) {
     const json_t *m = json_object_get(p, "metrics");
     cli_printf(stdout, "  %-22.22s %14.6g %14.6g %18.6g %14.6g\n", json_string_value(json_object_get(p, "name")),
            cli_number(m, "core_ns_max"), cli_number(m, "step_ns"), cli_number(m, "energy_step_pj"), cli_number(m, "energy_pj"));

@@ -65,8 +65,7 @@ static json_t *compare_metrics(json_t *const summary[2])
   json_t *a = json_object_get(summary[0], "metrics"), *other = json_object_get(summary[1], "metrics"), *value, *groups = json_object();
   const json_t *known = json_object_get(cli_table("metrics"), "properties");
   const char *name;
-  json_object_foreach(a, name, value)
-  {
+  json_object_foreach(a, name, value) {
     const json_t *beside = json_object_get(other, name), *about = json_object_get(known, name);
     if (!json_is_number(value) || !json_is_number(beside))
       continue;

@@ -90,8 +90,7 @@ static void print(const json_t *all, bool json)
 {
   const char *name, *current = cli_text(all, "current");
   json_t *one, *list = json_array();
-  json_object_foreach(json_object_get(all, "contexts"), name, one)
-  {
+  json_object_foreach(json_object_get(all, "contexts"), name, one) {
     bool is = strcmp(name, current) == 0, token = json_object_get(one, "token") != NULL;
     if (json)
       (void)json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:b}", "name", name, "server", cli_text(one, "server"),

@@ -79,12 +79,10 @@ static void print_occupancy(CM_UNUSED const void *given, const json_t *o)
   const json_t *f = json_object_get(o, "fragmentation"), *taken = json_object_get(o, "taken"), *one;
   json_t *rows = json_array();
   size_t i, k;
-  json_array_foreach(taken, i, one)
-  {
+  json_array_foreach(taken, i, one) {
     double count = 0;
     const json_t *box;
-    json_array_foreach(json_object_get(one, "cores"), k, box)
-    {
+    json_array_foreach(json_object_get(one, "cores"), k, box) {
       double w = json_number_value(json_array_get(box, 2)) - json_number_value(json_array_get(box, 0)) + 1,
              h = json_number_value(json_array_get(box, 3)) - json_number_value(json_array_get(box, 1)) + 1;
       count += json_array_size(box) == 4 ? w * h : 1;

@@ -56,8 +56,7 @@ static void print_quota(CM_UNUSED const void *given, const json_t *told)
   json_t *rows = json_array(), *one;
   const bool grouped = json_string_length(json_object_get(told, "group")) > 0;
   const char *name;
-  json_object_foreach(json_object_get(told, "quotas"), name, one)
-  {
+  json_object_foreach(json_object_get(told, "quotas"), name, one) {
     const double use = cli_number(one, "use"), most = cli_number(one, "quota");
     json_t *row = json_pack("{s:s, s:o, s:o}", "quota", name, "use", figure(name, json_object_get(one, "use")), "limit",
                             figure(name, json_object_get(one, "quota")));

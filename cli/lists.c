@@ -162,8 +162,7 @@ static void add_status(json_t *jobs)
 {
   size_t i;
   json_t *job;
-  json_array_foreach(jobs, i, job)
-  {
+  json_array_foreach(jobs, i, job) {
     char text[200] = "";
     const json_t *progress = json_object_get(job, "progress"), *position = json_object_get(job, "position");
     const char *phase = json_string_value(json_object_get(progress, "phase")),

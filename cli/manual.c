@@ -36,8 +36,7 @@ static void put_flags(FILE *out, const json_t *flags)
   json_t *flag;
   if (json_array_size(flags) > 0)
     fputs(".SH OPTIONS\n", out);
-  json_array_foreach(flags, i, flag)
-  {
+  json_array_foreach(flags, i, flag) {
     fputs(".TP\n\\fB", out);
     put_roff(out, "--");
     put_roff(out, cli_text(flag, "name"));
@@ -60,8 +59,7 @@ static void put_command(FILE *out, const json_t *command)
   put_title(out, "coremap", cli_text(command, "name"));
   put_roff(out, cli_text(command, "what"));
   fputs("\n.SH SYNOPSIS\n", out);
-  json_array_foreach(json_object_get(command, "usage"), i, usage)
-  {
+  json_array_foreach(json_object_get(command, "usage"), i, usage) {
     fprintf(out, "%s\\fBcoremap %s\\fR ", i > 0 ? ".br\n" : "", cli_text(command, "name"));
     put_roff(out, json_string_value(usage));
     fputc('\n', out);
@@ -167,8 +165,7 @@ static void zsh(FILE *out, json_t *const *commands)
         "  (( CURRENT-- ))\n  case $command in\n", out);
   for (i = 0; i < cli_command_count; i++) {
     fprintf(out, "    %s) _arguments", cli_commands[i]->name);
-    json_array_foreach(json_object_get(commands[i], "flags"), k, flag)
-    {
+    json_array_foreach(json_object_get(commands[i], "flags"), k, flag) {
       fprintf(out, " \\\n      '--%s[", cli_text(flag, "name"));
       put_plain(out, cli_text(flag, "about"));
       fputc(']', out);
@@ -193,8 +190,7 @@ static void fish(FILE *out, json_t *const *commands)
     fprintf(out, "complete -c coremap -n __fish_use_subcommand -f -a %s -d '", cli_commands[i]->name);
     put_plain(out, cli_commands[i]->what);
     fputs("'\n", out);
-    json_array_foreach(json_object_get(commands[i], "flags"), k, flag)
-    {
+    json_array_foreach(json_object_get(commands[i], "flags"), k, flag) {
       fprintf(out, "complete -c coremap -n '__fish_seen_subcommand_from %s' -l %s", cli_commands[i]->name, cli_text(flag, "name"));
       if (read_words(cli_text(flag, "value"), words, sizeof words))
         fprintf(out, " -x -a '%s'", words);

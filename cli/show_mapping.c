@@ -9,8 +9,7 @@ static void show_members(const char *title, const json_t *object)
   const char *name;
   json_t *value;
   cli_printf(stdout, "  %s\n", title);
-  json_object_foreach((json_t *)object, name, value)
-  {
+  json_object_foreach((json_t *)object, name, value) {
     if (json_is_number(value))
       cli_printf(stdout, "    %-24s %.10g\n", name, json_number_value(value));
     else if (json_is_string(value))

@@ -129,8 +129,7 @@ void cli_print_choices(const json_t *choices)
 {
   const json_t *row;
   size_t i;
-  json_array_foreach(json_object_get(choices, "points"), i, row)
-  {
+  json_array_foreach(json_object_get(choices, "points"), i, row) {
     cli_printf(stdout, "%s%12s: a step of about %s, proved %s at least", i == 0 ? "choices  " : "         ", cli_count(cli_number(row, "cores"), "core").text,
                cli_quantity(cli_number(row, "step_ns"), "ns").text, cli_quantity(cli_number(row, "bound_step_ns"), "ns").text);
     cli_printf(stdout, ", and %s, proved %s\n", cli_quantity(cli_number(row, "energy_step_pj"), "pJ").text,

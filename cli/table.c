@@ -55,8 +55,7 @@ void cli_print_table(const json_t *rows, const cli_column *columns, size_t count
   }
   for (size_t c = 0; c < count; c++) {
     width[c] = characters(columns[c].title);
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach(rows, i, row) {
       cell(row, &columns[c], text);
       width[c] = characters(text) > width[c] ? characters(text) : width[c];
     }
@@ -66,8 +65,7 @@ void cli_print_table(const json_t *rows, const cli_column *columns, size_t count
     cli_printf(stdout, "%s%*s", columns[c].title, c + 1 < count ? width[c] - characters(columns[c].title) + 2 : 0, "");
   fputs(cli_paint(stdout, CLI_PLAIN), stdout);
   fputc('\n', stdout);
-  json_array_foreach(rows, i, row)
-  {
+  json_array_foreach(rows, i, row) {
     for (size_t c = 0; c < count; c++) {
       cell(row, &columns[c], text);
       bool number = json_is_number(json_object_get(row, columns[c].member)), state = strcmp(columns[c].member, "state") == 0;

@@ -3,8 +3,6 @@
 
 #include "daemon/workers.h"
 #include "storage/estimates.h"
-#include "storage/jobs.h"
-#include "storage/mappings.h"
 #include "storage/pack.h"
 
 typedef struct cm_running {

@@ -47,27 +47,25 @@ static cm_status fit(const char *runs, const bool keep[CM_TERMS], cm_chip *made,
 
 int coremap_calibrate(const coremap_chip *chip, const char *runs, const char *options, char **report, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   bool keep[CM_TERMS] = {false};
   cm_chip made = *chip->chip;
   cm_target *target = NULL;
   json_t *told = NULL;
-  cm_status status = read_options(options, keep, &e);
+  cm_status status = read_options(options, keep, &r.error);
   if (status != CM_OK)
-    return library_tell(status, &e, error);
+    return library_tell(status, &r.error, error);
   library_begin(&r, NULL, NULL);
-  if (made.target != NULL && (status = CM_NEW(r.run->memory, target, 1, &e)) == CM_OK) {
+  if (made.target != NULL && (status = CM_NEW(r.run->memory, target, 1, &r.error)) == CM_OK) {
     *target = *made.target;
     made.target = target;
   }
-  CM_THEN(status, fit(runs, keep, &made, r.run, &told, &e));
-  CM_THEN(status, cm_json_set(told, "file", cm_chip_json(&made), "the chip file", &e));
+  CM_THEN(status, fit(runs, keep, &made, r.run, &told, &r.error));
+  CM_THEN(status, cm_json_set(told, "file", cm_chip_json(&made), "the chip file", &r.error));
   if (status == CM_OK)
-    status = library_text(told, JSON_COMPACT | JSON_REAL_PRECISION(12), report, &e);
+    status = library_text(told, JSON_COMPACT | JSON_REAL_PRECISION(12), report, &r.error);
   else
     json_decref(told);
   cm_free(target);
-  cm_run_finish(r.run);
-  return library_tell(status, &e, error);
+  return library_end(&r, status, error);
 }

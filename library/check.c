@@ -131,28 +131,26 @@ static cm_status check_all(checking c, const coremap_network *network, const cor
 int coremap_check(const char *path, const char *certificate, const coremap_network *network, const coremap_chip *chip,
                   coremap_progress progress, void *user, char **report, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   beside b = {0};
-  cm_status status = certificate != NULL ? cm_path(b.certificate, &e, "%s", certificate) : CM_OK;
+  cm_status status = certificate != NULL ? cm_path(b.certificate, &r.error, "%s", certificate) : CM_OK;
   library_begin(&r, progress, user);
-  CM_THEN(status, check_all((checking){.path = path, .beside = &b}, network, chip, r.run, report, &e));
-  return library_tell(status, &e, error);
+  CM_THEN(status, check_all((checking){.path = path, .beside = &b}, network, chip, r.run, report, &r.error));
+  return library_tell(status, &r.error, error);
 }
 
 int coremap_check_beside(const char *path, const char *text, const coremap_network *network, const coremap_chip *chip,
                          coremap_progress progress, void *user, char **report, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   json_t *object = NULL;
   beside b;
   library_begin(&r, progress, user);
-  cm_status status = library_options(text, &object, &e);
-  CM_THEN(status, read_beside(object, &b, &e));
+  cm_status status = library_options(text, &object, &r.error);
+  CM_THEN(status, read_beside(object, &b, &r.error));
   json_decref(object);
-  CM_THEN(status, check_all((checking){.path = path, .beside = &b}, network, chip, r.run, report, &e));
-  return library_tell(status, &e, error);
+  CM_THEN(status, check_all((checking){.path = path, .beside = &b}, network, chip, r.run, report, &r.error));
+  return library_tell(status, &r.error, error);
 }
 
 /* ---- what was just made ---- */
@@ -188,7 +186,6 @@ static cm_status check_in(const coremap_mapping *m, const char *folder, const ch
 
 int library_mapping_check(const coremap_mapping *mapping, const char *folder, coremap_progress progress, void *user, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   const cm_chip *chip = mapping->chip->chip;
   char name[CM_PARETO_NAME_MAX];
@@ -196,25 +193,22 @@ int library_mapping_check(const coremap_mapping *mapping, const char *folder, co
     return 0;
   library_begin(&r, progress, user);
   cm_run_phase(r.run, "verify");
-  cm_status status = check_in(mapping, folder, cm_mapping_view_name(CM_VIEW_FULL_JSON), r.run, &e);
+  cm_status status = check_in(mapping, folder, cm_mapping_view_name(CM_VIEW_FULL_JSON), r.run, &r.error);
   for (uint32_t k = 1; status == CM_OK && k <= mapping->mapping->point_count; k++) {
     cm_pareto_name(k, name);
-    status = check_in(mapping, folder, name, r.run, &e);
+    status = check_in(mapping, folder, name, r.run, &r.error);
   }
-  cm_run_finish(r.run);
-  return library_tell(status, &e, error);
+  return library_end(&r, status, error);
 }
 
 int library_tiles_check(const char *mapping, const char *program, const coremap_network *tiles, const coremap_chip *chip,
                         cm_run *run, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   beside b = {0};
-  cm_status status = program != NULL ? cm_path(b.program, &e, "%s", program) : CM_OK;
+  cm_status status = program != NULL ? cm_path(b.program, &r.error, "%s", program) : CM_OK;
   library_begin(&r, library_on_run, run);
   cm_run_phase(r.run, "verify");
-  CM_THEN(status, check_made(mapping, &b, tiles, chip, r.run, &e));
-  cm_run_finish(r.run);
-  return library_tell(status, &e, error);
+  CM_THEN(status, check_made(mapping, &b, tiles, chip, r.run, &r.error));
+  return library_end(&r, status, error);
 }

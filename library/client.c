@@ -400,21 +400,20 @@ static cm_status ask(coremap_client *client, asked *a, const char *request, libr
 int coremap_client_ask(coremap_client *client, const char *method, const char *path, const char *request, coremap_progress progress,
                        void *user, coremap_reply **reply, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   coremap_reply *made = calloc(1, sizeof *made);
   asked *a = calloc(1, sizeof *a);
-  cm_status status = cm_whole(made != NULL && a != NULL, "a request", &e);
+  cm_status status = cm_whole(made != NULL && a != NULL, "a request", &r.error);
   if (status == CM_OK) {
     library_begin(&r, progress, user);
     cm_run_phase(r.run, "request");
     a->request = (library_request){.method = method, .path = path, .run = r.run};
-    status = ask(client, a, request, &made->told, &e);
+    status = ask(client, a, request, &made->told, &r.error);
     cm_run_finish(r.run);
   }
-  CM_THEN_IF(status, made->told.json != NULL, cm_whole((made->text = cm_json_dumps(made->told.json, JSON_COMPACT)) != NULL, "a reply", &e));
+  CM_THEN_IF(status, made->told.json != NULL, cm_whole((made->text = cm_json_dumps(made->told.json, JSON_COMPACT)) != NULL, "a reply", &r.error));
   free(a);
-  LIBRARY_END(status, *reply = made, coremap_reply_free(made));
+  LIBRARY_END_BY(&r.error, status, *reply = made, coremap_reply_free(made));
 }
 
 unsigned coremap_reply_status(const coremap_reply *reply)

@@ -68,19 +68,18 @@ static cm_status read_options(const char *text, cm_compile_options *options, cm_
 int coremap_compile_files(const char *model, const coremap_chip *chip, const char *options_text, const char *files, const char *out,
                           coremap_progress progress, void *user, char **report, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   cm_compile_options options;
   beside b = {.model = model, .out = out};
   json_t *made = NULL;
-  cm_status status = read_options(options_text, &options, &e);
-  CM_THEN(status, read_beside(files, &b, &e));
+  cm_status status = read_options(options_text, &options, &r.error);
+  CM_THEN(status, read_beside(files, &b, &r.error));
   if (status != CM_OK)
-    return library_tell(status, &e, error);
+    return library_tell(status, &r.error, error);
   library_begin(&r, progress, user);
-  status = compile(chip, &options, &b, r.run, &made, &e);
+  status = compile(chip, &options, &b, r.run, &made, &r.error);
   cm_run_finish(r.run);
-  return library_tell(library_text_of(status, made, JSON_COMPACT, report, &e), &e, error);
+  return library_tell(library_text_of(status, made, JSON_COMPACT, report, &r.error), &r.error, error);
 }
 
 int coremap_compile(const char *model, const coremap_chip *chip, const char *options, const char *out, coremap_progress progress,
@@ -134,18 +133,17 @@ static cm_status describe(const cm_model *model, char **json, cm_error *error)
 
 int coremap_model_about(const char *path, const char *options_text, char **json, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   cm_compile_options options;
   cm_model *model;
-  cm_status status = read_options(options_text, &options, &e);
+  cm_status status = read_options(options_text, &options, &r.error);
   library_begin(&r, NULL, NULL);
-  CM_THEN(status, cm_onnx_read_beside(path, r.run, &model, &e));
+  CM_THEN(status, cm_onnx_read_beside(path, r.run, &model, &r.error));
   if (status != CM_OK)
-    return library_tell(status, &e, error);
-  status = cm_model_state_shapes(model, &options.shapes, &e);
-  CM_THEN(status, cm_infer(model, r.run, &e));
-  CM_THEN(status, describe(model, json, &e));
+    return library_tell(status, &r.error, error);
+  status = cm_model_state_shapes(model, &options.shapes, &r.error);
+  CM_THEN(status, cm_infer(model, r.run, &r.error));
+  CM_THEN(status, describe(model, json, &r.error));
   cm_model_free(model);
-  return library_tell(status, &e, error);
+  return library_tell(status, &r.error, error);
 }

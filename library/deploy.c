@@ -119,12 +119,11 @@ static cm_status deploy(coremap_deployment *d, json_t *object, library_run *r, c
 int coremap_deploy(const coremap_network *network, const coremap_chip *chip, const char *options, coremap_progress progress, void *user,
                    coremap_deployment **deployment, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   json_t *object = NULL;
   coremap_deployment *made = calloc(1, sizeof *made);
   library_begin(&r, progress, user);
-  cm_status status = cm_whole(made != NULL, "a deployment", &e);
+  cm_status status = cm_whole(made != NULL, "a deployment", &r.error);
   if (status == CM_OK) {
     cm_memory_init(&made->memory, 0);
     library_outlive(&r, &made->memory);
@@ -132,12 +131,11 @@ int coremap_deploy(const coremap_network *network, const coremap_chip *chip, con
     made->chip = (coremap_chip *)(uintptr_t)chip;
     atomic_fetch_add(&made->network->owners, 1);
     atomic_fetch_add(&made->chip->owners, 1);
-    status = library_options(options, &object, &e);
+    status = library_options(options, &object, &r.error);
   }
-  CM_THEN(status, deploy(made, object, &r, &e));
-  cm_run_finish(r.run);
+  CM_THEN(status, deploy(made, object, &r, &r.error));
   json_decref(object);
-  LIBRARY_END(status, *deployment = made, coremap_deployment_free(made));
+  LIBRARY_RUN_END(status, *deployment = made, coremap_deployment_free(made));
 }
 
 int coremap_deployment_report(const coremap_deployment *deployment, char **json, coremap_error **error)
@@ -175,14 +173,12 @@ static json_t *verdict_json(const cm_images_verdict *v)
 
 int coremap_images_check(const char *folder, const coremap_chip *chip, coremap_progress progress, void *user, char **report, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   cm_images_verdict verdict = {.spikes = 0};
   library_begin(&r, progress, user);
-  cm_status status = cm_images_check(folder, chip->chip, r.run, &verdict, &e);
+  cm_status status = cm_images_check(folder, chip->chip, r.run, &verdict, &r.error);
   const uint64_t before = cm_json_refusals();
-  CM_THEN(status, library_whole_text(verdict_json(&verdict), before, report, &e));
+  CM_THEN(status, library_whole_text(verdict_json(&verdict), before, report, &r.error));
   cm_check_result_free(&verdict.result);
-  cm_run_finish(r.run);
-  return library_tell(status, &e, error);
+  return library_end(&r, status, error);
 }

@@ -27,34 +27,31 @@ static cm_flows flows_of(const coremap_flows *f, const cm_chip_grid *fabric)
 int coremap_fabric_place(const coremap_flows *flows, const uint32_t *start, coremap_progress progress, void *user, uint32_t *chip,
                          coremap_error **error)
 {
-  cm_error e;
   library_run r;
   const cm_chip_grid f = fabric_of(flows->fabric);
   const cm_flows sent = flows_of(flows, &f);
   const cm_fabric_groups groups = {
     .count = flows->groups, .cores = flows->group_cores, .memory = flows->group_memory, .pin = flows->group_pin, .of = flows->group};
   library_begin(&r, progress, user);
-  cm_status status = cm_fabric_place(&sent, &groups, start, r.run, chip, &e);
-  cm_run_finish(r.run);
-  return library_tell(status, &e, error);
+  cm_status status = cm_fabric_place(&sent, &groups, start, r.run, chip, &r.error);
+  return library_end(&r, status, error);
 }
 
 int coremap_fabric_route(const coremap_flows *flows, const uint32_t *chip, coremap_progress progress, void *user, coremap_fabric_routes **routes, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   coremap_fabric_routes *made;
   const cm_chip_grid f = fabric_of(flows->fabric);
   const cm_flows sent = flows_of(flows, &f);
-  cm_status status = CM_HEAP(made, 1, "routes", &e);
+  cm_status status = CM_HEAP(made, 1, "routes", &r.error);
   if (status == CM_OK) {
     cm_memory_init(&made->memory, 0);
     library_begin(&r, progress, user);
     library_outlive(&r, &made->memory);
-    status = cm_fabric_route(&sent, chip, r.run, &made->routes, &e);
+    status = cm_fabric_route(&sent, chip, r.run, &made->routes, &r.error);
     cm_run_finish(r.run);
   }
-  LIBRARY_END(status, *routes = made, free(made));
+  LIBRARY_END_BY(&r.error, status, *routes = made, free(made));
 }
 
 const coremap_fabric_entry *coremap_fabric_entries(const coremap_fabric_routes *routes, uint64_t *count, uint64_t *links)

@@ -60,11 +60,10 @@ static cm_status fit_these(const coremap_network *network, const coremap_chip *c
 
 int coremap_fit(const coremap_network *network, const coremap_chip *const *chips, coremap_progress progress, void *user, char **json, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   library_begin(&r, progress, user);
-  const cm_status status = chips == NULL ? fit_presets(network, r.run, json, &e) : fit_these(network, chips, r.run, json, &e);
-  return library_tell(status, &e, error);
+  const cm_status status = chips == NULL ? fit_presets(network, r.run, json, &r.error) : fit_these(network, chips, r.run, json, &r.error);
+  return library_tell(status, &r.error, error);
 }
 
 void library_name_chips(const coremap_network *network, const coremap_chip *const *chips, const coremap_chip *own, const json_t *options, cm_run *run,

@@ -79,18 +79,17 @@ static void begin(library_run *r, const recipe_options *options, coremap_progres
 int coremap_generate(const char *recipe, const char *text, coremap_progress progress, void *user, coremap_network **network,
                      coremap_error **error)
 {
-  cm_error e;
   library_run r;
   recipe_options options;
   cm_topology *topology = NULL;
-  cm_status status = read_options(recipe, text, &options, &e);
+  cm_status status = read_options(recipe, text, &options, &r.error);
   if (status == CM_OK) {
     begin(&r, &options, progress, user);
     library_outlive(&r, NULL);
-    status = make(&options, r.run, &topology, &e);
+    status = make(&options, r.run, &topology, &r.error);
     cm_run_finish(r.run);
   }
-  return library_network_own(status, topology, "", network, &e, error);
+  return library_network_own(status, topology, "", network, &r.error, error);
 }
 
 static cm_status write_microcircuit(const recipe_options *o, const char *path, cm_run *run, json_t **report, cm_error *error)
@@ -118,16 +117,15 @@ static cm_status write_made(const recipe_options *o, const char *path, const cha
 int coremap_generate_file(const char *recipe, const char *text, const char *path, const char *as, coremap_progress progress, void *user,
                           char **report, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   recipe_options options;
   json_t *told = NULL;
-  cm_status status = read_options(recipe, text, &options, &e);
+  cm_status status = read_options(recipe, text, &options, &r.error);
   if (status != CM_OK)
-    return library_tell(status, &e, error);
+    return library_tell(status, &r.error, error);
   begin(&r, &options, progress, user);
-  status = strcmp(recipe, "microcircuit") == 0 ? write_microcircuit(&options, path, r.run, &told, &e)
-                                               : write_made(&options, path, as, r.run, &told, &e);
+  status = strcmp(recipe, "microcircuit") == 0 ? write_microcircuit(&options, path, r.run, &told, &r.error)
+                                               : write_made(&options, path, as, r.run, &told, &r.error);
   cm_run_finish(r.run);
-  return library_tell(library_text_of(status, told, JSON_COMPACT, report, &e), &e, error);
+  return library_tell(library_text_of(status, told, JSON_COMPACT, report, &r.error), &r.error, error);
 }

@@ -6,17 +6,11 @@
 #include <stdatomic.h>
 
 #include "base/file.h"
-#include "base/option.h"
-#include "base/run.h"
-#include "core/chip/occupancy.h"
 #include "core/output/exports/exports.h"
 #include "core/levels/cache.h"
 #include "core/mapping/input.h"
 #include "core/mapping/mapping.h"
 #include "core/network/import.h"
-#include "core/network/spikes.h"
-#include "core/network/measured.h"
-#include "core/network/topology.h"
 #include "core/spiking/profile.h"
 #include "core/spiking/profile_request.h"
 
@@ -108,10 +102,12 @@ typedef struct library_run {
   atomic_bool stop;
   coremap_progress progress;
   void *user;
+  cm_error error; /* the call's slot, which library_begin leaves alone */
 } library_run;
 
-/* `r` must stay where it is while it runs; cm_run_finish(r->run) ends it. */
+/* `r` must stay where it is while it runs; cm_run_finish(r->run) ends it, as library_end does, which is library_tell of its error. */
 void library_begin(library_run *r, coremap_progress progress, void *user);
+int library_end(library_run *r, cm_status status, coremap_error **error);
 
 /* What a call makes outlives it, and is not on an account that ends with it: on `memory`, or on none (NULL). An account of the
  * caller's stays. */
@@ -120,14 +116,20 @@ void library_outlive(library_run *r, cm_memory *memory);
 /* 0 for CM_OK; else -1, and *error tells of `e` (NULL: not asked). */
 int library_tell(cm_status status, const cm_error *e, coremap_error **error);
 
-/* The end of a call with a cm_error e that makes something: `done` where the status is CM_OK, else `undone`. */
-#define LIBRARY_END(status, done, undone)   \
-  do {                                      \
-    if ((status) == CM_OK)                  \
-      done;                                 \
-    else                                    \
-      undone;                               \
-    return library_tell(status, &e, error); \
+/* The end of a call with an error slot (e, or that of its run) that makes something: `done` where the status is CM_OK, else `undone`. */
+#define LIBRARY_END_BY(slot, status, done, undone)  \
+  do {                                              \
+    if ((status) == CM_OK)                          \
+      done;                                         \
+    else                                            \
+      undone;                                       \
+    return library_tell(status, (slot), error);     \
+  } while (0)
+#define LIBRARY_END(status, done, undone) LIBRARY_END_BY(&e, status, done, undone)
+#define LIBRARY_RUN_END(status, done, undone)        \
+  do {                                               \
+    cm_run_finish(r.run);                            \
+    LIBRARY_END_BY(&r.error, status, done, undone);  \
   } while (0)
 
 /* The end of a call that makes a network: it has `topology` where the status is CM_OK. */

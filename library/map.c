@@ -81,15 +81,13 @@ static coremap_mapping *begin(const coremap_network *network, const coremap_chip
 int library_map(const coremap_network *network, const coremap_chip *chip, const char *options, const library_levels_key *levels,
                 coremap_progress progress, void *user, coremap_mapping **mapping, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   coremap_mapping *m = begin(network, chip);
   library_begin(&r, progress, user);
   library_outlive(&r, m != NULL ? &m->memory : NULL);
-  cm_status status = cm_whole(m != NULL, "a mapping", &e);
-  CM_THEN(status, map(m, options, levels, r.run, &e));
-  cm_run_finish(r.run);
-  LIBRARY_END(status, *mapping = m, coremap_mapping_free(m));
+  cm_status status = cm_whole(m != NULL, "a mapping", &r.error);
+  CM_THEN(status, map(m, options, levels, r.run, &r.error));
+  LIBRARY_RUN_END(status, *mapping = m, coremap_mapping_free(m));
 }
 
 int coremap_map(const coremap_network *network, const coremap_chip *chip, const char *options, coremap_progress progress,
@@ -143,15 +141,13 @@ static cm_status open_mapping(coremap_mapping *m, const char *path, cm_run *run,
 int coremap_mapping_open(const char *path, const coremap_network *network, const coremap_chip *chip, coremap_progress progress,
                          void *user, coremap_mapping **mapping, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   coremap_mapping *m = begin(network, chip);
   library_begin(&r, progress, user);
   library_outlive(&r, m != NULL ? &m->memory : NULL);
-  cm_status status = cm_whole(m != NULL, "a mapping", &e);
-  CM_THEN(status, open_mapping(m, path, r.run, &e));
-  cm_run_finish(r.run);
-  LIBRARY_END(status, *mapping = m, coremap_mapping_free(m));
+  cm_status status = cm_whole(m != NULL, "a mapping", &r.error);
+  CM_THEN(status, open_mapping(m, path, r.run, &r.error));
+  LIBRARY_RUN_END(status, *mapping = m, coremap_mapping_free(m));
 }
 
 void coremap_mapping_free(coremap_mapping *mapping)

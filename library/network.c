@@ -67,19 +67,18 @@ int coremap_look(const char *path, const char *format, unsigned *looks, coremap_
 int coremap_network_read(const char *path, const char *options_text, coremap_progress progress, void *user,
                          coremap_network **network, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   json_t *options = NULL;
   read made = {0};
-  cm_status status = library_options(options_text, &options, &e);
+  cm_status status = library_options(options_text, &options, &r.error);
   if (status == CM_OK) {
     library_begin(&r, progress, user);
     library_outlive(&r, NULL); /* the network outlives the call */
-    status = read_network(path, options, r.run, &made, &e);
+    status = read_network(path, options, r.run, &made, &r.error);
     cm_run_finish(r.run);
     json_decref(options);
   }
-  const int result = library_network_own(status, made.topology, made.id, network, &e, error);
+  const int result = library_network_own(status, made.topology, made.id, network, &r.error, error);
   if (result == 0)
     (*network)->report = made.report;
   return result;
@@ -87,14 +86,13 @@ int coremap_network_read(const char *path, const char *options_text, coremap_pro
 
 static int from_rows(const cm_row_arrays *rows, coremap_network **network, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   cm_topology *topology = NULL;
   library_begin(&r, NULL, NULL);
   library_outlive(&r, NULL);
-  cm_status status = cm_topology_from_csr(rows, r.run, &topology, &e);
+  cm_status status = cm_topology_from_csr(rows, r.run, &topology, &r.error);
   cm_run_finish(r.run);
-  return library_network_own(status, topology, "", network, &e, error);
+  return library_network_own(status, topology, "", network, &r.error, error);
 }
 
 int coremap_network_from_csr(uint32_t neurons, const uint64_t *first, const uint32_t *target, const double *weight,
@@ -112,29 +110,27 @@ int coremap_network_from_graph(uint32_t vertices, const uint64_t *first, const u
 int coremap_network_from_edges(uint32_t neurons, uint64_t edges, const uint32_t *from, const uint32_t *to, const double *weight,
                                int directed, coremap_network **network, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   cm_topology *topology = NULL;
   const cm_edge_arrays arrays = {directed != 0, neurons, edges, from, to, weight};
   library_begin(&r, NULL, NULL);
   library_outlive(&r, NULL);
-  cm_status status = cm_topology_from_edges(&arrays, r.run, &topology, &e);
+  cm_status status = cm_topology_from_edges(&arrays, r.run, &topology, &r.error);
   cm_run_finish(r.run);
-  return library_network_own(status, topology, "", network, &e, error);
+  return library_network_own(status, topology, "", network, &r.error, error);
 }
 
 int coremap_network_from_nets(uint32_t vertices, uint32_t nets, const uint64_t *first, const uint32_t *pin, const double *rate,
                               coremap_network **network, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   cm_topology *topology = NULL;
   const cm_net_arrays arrays = {vertices, nets, first, pin, rate};
   library_begin(&r, NULL, NULL);
   library_outlive(&r, NULL);
-  cm_status status = cm_topology_from_nets(&arrays, r.run, &topology, &e);
+  cm_status status = cm_topology_from_nets(&arrays, r.run, &topology, &r.error);
   cm_run_finish(r.run);
-  return library_network_own(status, topology, "", network, &e, error);
+  return library_network_own(status, topology, "", network, &r.error, error);
 }
 
 /* ---- what neurons have ---- */
@@ -168,19 +164,18 @@ static cm_status check_rates(const double *rate, uint32_t neurons, cm_error *err
 
 int coremap_network_set_rates(coremap_network *network, const double *rate, coremap_error **error)
 {
-  cm_error e;
   library_run r;
-  cm_status status = alone(network, &e);
-  CM_THEN(status, check_rates(rate, network->topology->vertex_count, &e));
+  cm_status status = alone(network, &r.error);
+  CM_THEN(status, check_rates(rate, network->topology->vertex_count, &r.error));
   if (status == CM_OK) {
     library_begin(&r, NULL, NULL);
     library_outlive(&r, NULL);
-    status = cm_topology_set_rates(network->topology, rate, r.run, &e);
+    status = cm_topology_set_rates(network->topology, rate, r.run, &r.error);
     cm_run_finish(r.run);
   }
   if (status == CM_OK)
     network->id[0] = '\0';
-  return library_tell(status, &e, error);
+  return library_tell(status, &r.error, error);
 }
 
 static cm_status take_models(cm_neuron_values *values, uint32_t neurons, const char *const *model, cm_error *error)
@@ -249,12 +244,10 @@ cm_status library_network_write(const cm_topology *topology, const char *path, c
 int coremap_network_write_as(const coremap_network *network, const char *path, const char *as, coremap_progress progress, void *user,
                              coremap_error **error)
 {
-  cm_error e;
   library_run r;
   library_begin(&r, progress, user);
-  cm_status status = library_network_write(network->topology, path, as, r.run, &e);
-  cm_run_finish(r.run);
-  return library_tell(status, &e, error);
+  cm_status status = library_network_write(network->topology, path, as, r.run, &r.error);
+  return library_end(&r, status, error);
 }
 
 uint32_t coremap_network_neurons(const coremap_network *network)

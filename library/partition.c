@@ -104,18 +104,17 @@ static cm_status make(coremap_partition *p, const coremap_network *network, cons
 int coremap_partition_make(const coremap_network *network, const coremap_chip *chip, const char *options, coremap_progress progress,
                            void *user, coremap_partition **partition, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   coremap_partition *p;
-  cm_status status = CM_HEAP(p, 1, "a partition", &e);
+  cm_status status = CM_HEAP(p, 1, "a partition", &r.error);
   if (status == CM_OK) {
     cm_memory_init(&p->memory, 0);
     library_begin(&r, progress, user);
     library_outlive(&r, &p->memory);
-    status = make(p, network, chip, options, r.run, &e);
+    status = make(p, network, chip, options, r.run, &r.error);
     cm_run_finish(r.run);
   }
-  LIBRARY_END(status, *partition = p, coremap_partition_free(p));
+  LIBRARY_END_BY(&r.error, status, *partition = p, coremap_partition_free(p));
 }
 
 const uint32_t *coremap_partition_parts(const coremap_partition *partition, uint64_t *neurons)

@@ -69,23 +69,21 @@ static cm_status run_network(const cm_topology *t, json_t *object, library_run *
 int coremap_profile_run(const coremap_network *network, const char *options, coremap_progress progress, void *user, coremap_profile **profile,
                         coremap_error **error)
 {
-  cm_error e;
   library_run r;
   json_t *object = NULL;
   coremap_profile *made = calloc(1, sizeof *made);
   library_begin(&r, progress, user);
-  cm_status status = cm_whole(made != NULL, "a profile", &e);
+  cm_status status = cm_whole(made != NULL, "a profile", &r.error);
   if (status == CM_OK) {
     cm_memory_init(&made->memory, 0);
     library_outlive(&r, &made->memory);
     made->network = (coremap_network *)(uintptr_t)network;
     atomic_fetch_add(&made->network->owners, 1);
-    status = library_options(options, &object, &e);
+    status = library_options(options, &object, &r.error);
   }
-  CM_THEN(status, run_network(network->topology, object, &r, made, &e));
-  cm_run_finish(r.run);
+  CM_THEN(status, run_network(network->topology, object, &r, made, &r.error));
   json_decref(object);
-  LIBRARY_END(status, *profile = made, coremap_profile_free(made));
+  LIBRARY_RUN_END(status, *profile = made, coremap_profile_free(made));
 }
 
 int coremap_profile_report(const coremap_profile *profile, char **json, coremap_error **error)

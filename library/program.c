@@ -199,18 +199,17 @@ static cm_status run_program(const coremap_program *program, asked *a, const cha
 int coremap_program_run_arrays(const coremap_program *program, const coremap_arrays *inputs, coremap_arrays *outputs, const char *options,
                                coremap_progress progress, void *user, char **report, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   asked a = {.given.arrays = inputs};
   if (outputs != NULL && coremap_arrays_new(&a.outputs, error) != 0)
     return -1;
   library_begin(&r, progress, user);
-  cm_status status = run_program(program, &a, options, r.run, report, &e);
+  cm_status status = run_program(program, &a, options, r.run, report, &r.error);
   cm_run_finish(r.run);
   if (status == CM_OK && outputs != NULL)
     library_arrays_swap(outputs, a.outputs);
   coremap_arrays_free(a.outputs);
-  return library_tell(status, &e, error);
+  return library_tell(status, &r.error, error);
 }
 
 int coremap_program_run(const coremap_program *program, const char *options, coremap_progress progress, void *user, char **report,
@@ -223,18 +222,17 @@ int coremap_program_run(const coremap_program *program, const char *options, cor
 
 int coremap_program_read(const char *path, coremap_progress progress, void *user, coremap_program **program, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   coremap_program *made;
-  cm_status status = CM_HEAP(made, 1, "a program", &e);
+  cm_status status = CM_HEAP(made, 1, "a program", &r.error);
   if (status == CM_OK) {
     cm_memory_init(&made->memory, 0);
     library_begin(&r, progress, user);
     library_outlive(&r, &made->memory);
-    status = cm_program_read(path, r.run, &made->program, &e);
+    status = cm_program_read(path, r.run, &made->program, &r.error);
     cm_run_finish(r.run);
   }
-  LIBRARY_END(status, *program = made, free(made));
+  LIBRARY_END_BY(&r.error, status, *program = made, free(made));
 }
 
 static json_t *ends_json(const cm_program *p, const uint32_t *ends, uint32_t count)

@@ -69,16 +69,15 @@ static cm_status emit(const cm_program *program, const cm_c_options *options, co
 int coremap_program_emit(const coremap_program *program, const char *options_text, coremap_progress progress, void *user, char **report,
                          coremap_error **error)
 {
-  cm_error e;
   library_run r;
   cm_c_options options;
   place to;
   json_t *made = NULL;
-  if (read_options(options_text, &options, &to, &e) != CM_OK)
-    return library_tell(e.status, &e, error);
+  if (read_options(options_text, &options, &to, &r.error) != CM_OK)
+    return library_tell(r.error.status, &r.error, error);
   library_begin(&r, progress, user);
-  cm_status status = emit(program->program, &options, &to, r.run, &made, &e);
+  cm_status status = emit(program->program, &options, &to, r.run, &made, &r.error);
   cm_run_finish(r.run);
-  CM_THEN(status, library_text(made, JSON_COMPACT, report, &e));
-  return library_tell(status, &e, error);
+  CM_THEN(status, library_text(made, JSON_COMPACT, report, &r.error));
+  return library_tell(status, &r.error, error);
 }

@@ -30,15 +30,14 @@ int coremap_quantize(const char *model, const char *options_text, const char *ou
                      coremap_error **error)
 {
   char data[CM_PATH_MAX] = "";
-  cm_error e;
   library_run r;
   cm_quantize_options options;
   json_t *made = NULL;
-  cm_status status = read_options(options_text, data, &options, &e);
+  cm_status status = read_options(options_text, data, &options, &r.error);
   if (status != CM_OK)
-    return library_tell(status, &e, error);
+    return library_tell(status, &r.error, error);
   library_begin(&r, progress, user);
-  status = cm_quantize(model, &options, r.run, out, &made, &e);
+  status = cm_quantize(model, &options, r.run, out, &made, &r.error);
   cm_run_finish(r.run);
-  return library_tell(library_text_of(status, made, JSON_COMPACT | JSON_REAL_PRECISION(15), report, &e), &e, error);
+  return library_tell(library_text_of(status, made, JSON_COMPACT | JSON_REAL_PRECISION(15), report, &r.error), &r.error, error);
 }

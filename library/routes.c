@@ -25,38 +25,36 @@ static cm_status make(coremap_routes *r, cm_run *run, cm_error *error)
 
 int coremap_routes_make(const coremap_mapping *mapping, coremap_progress progress, void *user, coremap_routes **routes, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   coremap_routes *made;
-  cm_status status = CM_HEAP(made, 1, "routes", &e);
+  cm_status status = CM_HEAP(made, 1, "routes", &r.error);
   if (status == CM_OK) {
     made->mapping = (coremap_mapping *)mapping;
     atomic_fetch_add(&made->mapping->owners, 1);
     cm_memory_init(&made->memory, 0);
     library_begin(&r, progress, user);
     library_outlive(&r, &made->memory);
-    status = make(made, r.run, &e);
+    status = make(made, r.run, &r.error);
     cm_run_finish(r.run);
   }
-  LIBRARY_END(status, *routes = made, coremap_routes_free(made));
+  LIBRARY_END_BY(&r.error, status, *routes = made, coremap_routes_free(made));
 }
 
 int coremap_routes_write(const coremap_routes *routes, const char *as, const char *path, coremap_progress progress, void *user,
                          coremap_error **error)
 {
-  cm_error e;
   library_run r;
   cm_file file;
   const bool json = strcmp(as, "json") == 0, csv = strcmp(as, "csv") == 0;
   if (!json && !csv && strcmp(as, "bin") != 0)
-    return library_tell(cm_fail(&e, CM_BAD_OPTION, "routes are written as json, csv or bin, not \"%.40s\"", as), &e, error);
-  if (cm_file_create(&file, path, &e) != CM_OK)
-    return library_tell(e.status, &e, error);
+    return library_tell(cm_fail(&r.error, CM_BAD_OPTION, "routes are written as json, csv or bin, not \"%.40s\"", as), &r.error, error);
+  if (cm_file_create(&file, path, &r.error) != CM_OK)
+    return library_tell(r.error.status, &r.error, error);
   library_begin(&r, progress, user);
   cm_status status =
-    cm_routes_write(routes->routes, json ? CM_ROUTES_JSON : csv ? CM_ROUTES_CSV : CM_ROUTES_BINARY, r.run, file.stream, &e);
+    cm_routes_write(routes->routes, json ? CM_ROUTES_JSON : csv ? CM_ROUTES_CSV : CM_ROUTES_BINARY, r.run, file.stream, &r.error);
   cm_run_finish(r.run);
-  return library_tell(cm_file_end(&file, status, &e), &e, error);
+  return library_tell(cm_file_end(&file, status, &r.error), &r.error, error);
 }
 
 int coremap_routes_about(const coremap_routes *routes, char **json, coremap_error **error)

@@ -42,6 +42,12 @@ int library_tell(cm_status status, const cm_error *e, coremap_error **error)
   return -1;
 }
 
+int library_end(library_run *r, cm_status status, coremap_error **error)
+{
+  cm_run_finish(r->run);
+  return library_tell(status, &r->error, error);
+}
+
 const char *coremap_error_code(const coremap_error *error)
 {
   return cm_status_code(error->error.status);
@@ -84,7 +90,7 @@ static void on_progress(void *user, const cm_progress *progress)
 
 void library_begin(library_run *r, coremap_progress progress, void *user)
 {
-  memset(r, 0, sizeof *r);
+  memset(r, 0, offsetof(library_run, error));
   r->run = progress == library_on_run ? user : &r->own;
   cm_memory_init(&r->memory, 0);
   cm_run_init(&r->own);

@@ -14,24 +14,23 @@ struct coremap_timetable {
 int coremap_timetable_make(const char *path, const char *options, coremap_progress progress, void *user, coremap_timetable **timetable,
                            coremap_error **error)
 {
-  cm_error e;
   library_run r;
   cm_schedule_request request;
   json_t *object = NULL;
   coremap_timetable *t;
-  cm_status status = CM_HEAP(t, 1, "a schedule", &e);
-  CM_THEN(status, cm_path(t->name, &e, "%s", path));
-  CM_THEN(status, library_options(options, &object, &e));
-  CM_THEN(status, cm_schedule_request_read(object, &request, &e));
+  cm_status status = CM_HEAP(t, 1, "a schedule", &r.error);
+  CM_THEN(status, cm_path(t->name, &r.error, "%s", path));
+  CM_THEN(status, library_options(options, &object, &r.error));
+  CM_THEN(status, cm_schedule_request_read(object, &request, &r.error));
   json_decref(object);
   if (status == CM_OK) {
     cm_memory_init(&t->memory, 0);
     library_begin(&r, progress, user);
     library_outlive(&r, &t->memory);
-    status = cm_schedule_file(path, &request, r.run, &t->workload, &t->format, &t->schedule, &e);
+    status = cm_schedule_file(path, &request, r.run, &t->workload, &t->format, &t->schedule, &r.error);
     cm_run_finish(r.run);
   }
-  LIBRARY_END(status, *timetable = t, coremap_timetable_free(t));
+  LIBRARY_END_BY(&r.error, status, *timetable = t, coremap_timetable_free(t));
 }
 
 static cm_status write_summary(const coremap_timetable *t, FILE *stream, cm_error *error)

@@ -104,20 +104,19 @@ static cm_status simulate(const coremap_mapping *m, json_t *object, library_run 
 int coremap_simulate(const coremap_mapping *mapping, const char *options, coremap_progress progress, void *user, char **report,
                      coremap_error **error)
 {
-  cm_error e;
   library_run r;
   json_t *object = NULL, *made = NULL;
   char *text = NULL;
   library_begin(&r, progress, user);
-  cm_status status = library_options(options, &object, &e);
-  CM_THEN(status, simulate(mapping, object, &r, &made, &e));
+  cm_status status = library_options(options, &object, &r.error);
+  CM_THEN(status, simulate(mapping, object, &r, &made, &r.error));
   cm_run_finish(r.run);
-  CM_THEN(status, cm_whole((text = cm_json_dumps(made, JSON_COMPACT | JSON_REAL_PRECISION(15))) != NULL, "the report", &e));
+  CM_THEN(status, cm_whole((text = cm_json_dumps(made, JSON_COMPACT | JSON_REAL_PRECISION(15))) != NULL, "the report", &r.error));
   json_decref(made);
   json_decref(object);
   if (status == CM_OK)
     *report = text;
-  return library_tell(status, &e, error);
+  return library_tell(status, &r.error, error);
 }
 
 int coremap_scenario_check(const char *scenario, const char *summary, coremap_error **error)

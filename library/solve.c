@@ -33,15 +33,13 @@ static cm_status solve_text(const char *text, size_t size, const json_t *options
 
 int coremap_solve(const char *problem, const char *options, coremap_progress progress, void *user, char **answer, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   json_t *object = NULL;
   library_begin(&r, progress, user);
-  cm_status status = library_options(options, &object, &e);
-  CM_THEN(status, solve_text(problem, strlen(problem), object, r.run, answer, &e));
-  cm_run_finish(r.run);
+  cm_status status = library_options(options, &object, &r.error);
+  CM_THEN(status, solve_text(problem, strlen(problem), object, r.run, answer, &r.error));
   json_decref(object);
-  return library_tell(status, &e, error);
+  return library_end(&r, status, error);
 }
 
 int coremap_solve_file(const char *path, const char *options, coremap_progress progress, void *user, char **answer, coremap_error **error)

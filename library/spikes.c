@@ -34,15 +34,14 @@ cm_status library_spikes_read(const library_spikes *from, const cm_spike_ids *id
 
 int library_spikes_check(const char *text, uint32_t neurons, bool named, coremap_error **error)
 {
-  cm_error e;
   cm_spikes spikes;
   library_run r;
   library_begin(&r, NULL, NULL);
   const cm_spike_ids ids = {.neurons = neurons, .any = named};
-  cm_status status = cm_spikes_parse(text, "option spikes", &ids, r.run, &spikes, &e);
+  cm_status status = cm_spikes_parse(text, "option spikes", &ids, r.run, &spikes, &r.error);
   if (status == CM_OK)
     cm_spikes_free(&spikes);
-  return library_tell(status, &e, error);
+  return library_tell(status, &r.error, error);
 }
 
 int coremap_spikes_check(const char *text, uint32_t neurons, coremap_error **error)

@@ -19,39 +19,34 @@ const char *const library_late_views[] = {"routes.json", "routes.csv", "routes.b
 int library_network_load(const char *path, const char *id, coremap_progress progress, void *user, coremap_network **network,
                          coremap_error **error)
 {
-  cm_error e;
   library_run r;
   cm_topology *topology = NULL;
   library_begin(&r, progress, user);
   library_outlive(&r, NULL);
-  cm_status status = cm_topology_load(path, r.run, &topology, &e);
+  cm_status status = cm_topology_load(path, r.run, &topology, &r.error);
   cm_run_finish(r.run);
-  return library_network_own(status, topology, id, network, &e, error);
+  return library_network_own(status, topology, id, network, &r.error, error);
 }
 
 int library_network_store(const coremap_network *network, const char *path, coremap_progress progress, void *user, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   library_begin(&r, progress, user);
-  cm_status status = cm_topology_store(network->topology, path, r.run, &e);
-  cm_run_finish(r.run);
-  return library_tell(status, &e, error);
+  cm_status status = cm_topology_store(network->topology, path, r.run, &r.error);
+  return library_end(&r, status, error);
 }
 
 int library_model_read(const char *path, coremap_progress progress, void *user, uint64_t *operators, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   cm_model *model;
   library_begin(&r, progress, user);
-  cm_status status = cm_onnx_read(path, r.run, &model, &e);
+  cm_status status = cm_onnx_read(path, r.run, &model, &r.error);
   if (status == CM_OK) {
     *operators = model->order_count;
     cm_model_free(model);
   }
-  cm_run_finish(r.run);
-  return library_tell(status, &e, error);
+  return library_end(&r, status, error);
 }
 
 /* ---- mappings ---- */
@@ -74,13 +69,11 @@ static cm_status store(const coremap_mapping *m, const cm_mapping *mapping, cons
 static int store_watched(const coremap_mapping *m, const cm_mapping *mapping, const char *folder, coremap_progress progress, void *user,
                          coremap_error **error)
 {
-  cm_error e;
   library_run r;
   library_begin(&r, progress, user);
   cm_run_phase(r.run, "write");
-  cm_status status = store(m, mapping, folder, r.run, &e);
-  cm_run_finish(r.run);
-  return library_tell(status, &e, error);
+  cm_status status = store(m, mapping, folder, r.run, &r.error);
+  return library_end(&r, status, error);
 }
 
 int library_mapping_store(const coremap_mapping *mapping, const char *folder, coremap_progress progress, void *user, coremap_error **error)
@@ -112,16 +105,14 @@ static cm_mapping_view find_late(const char *name)
 int library_view_make(const char *folder, const char *view, const char *network, coremap_progress progress, void *user,
                       coremap_error **error)
 {
-  cm_error e;
   library_run r;
   cm_topology *topology;
   const cm_mapping_view late = find_late(view);
   library_begin(&r, progress, user);
-  cm_status status = late == CM_VIEWS_ALL ? cm_fail(&e, CM_NOT_FOUND, "no view %.40s is made afterwards", view)
-                                          : cm_topology_load(network, r.run, &topology, &e);
-  CM_THEN(status, cm_mapping_write_late(folder, late, topology, r.run, &e));
-  cm_run_finish(r.run);
-  return library_tell(status, &e, error);
+  cm_status status = late == CM_VIEWS_ALL ? cm_fail(&r.error, CM_NOT_FOUND, "no view %.40s is made afterwards", view)
+                                          : cm_topology_load(network, r.run, &topology, &r.error);
+  CM_THEN(status, cm_mapping_write_late(folder, late, topology, r.run, &r.error));
+  return library_end(&r, status, error);
 }
 
 int library_structure_answer(int structure, int other, const char *kind, const char *const *arguments, char **text, coremap_error **error)

@@ -224,19 +224,17 @@ static cm_status train_on(const asked *a, cm_run *run, char **card, cm_error *er
 int coremap_train(const char *options, const char *path, coremap_lines line, void *line_user, coremap_progress progress, void *user,
                   char **card, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   json_t *object = NULL;
   asked a = {.output = path, .line = line, .line_user = line_user};
   library_begin(&r, progress, user);
-  cm_status status = library_options(options, &object, &e);
-  CM_THEN(status, read_asked(object, &a, &e));
+  cm_status status = library_options(options, &object, &r.error);
+  CM_THEN(status, read_asked(object, &a, &r.error));
   json_decref(object);
   if (status == CM_OK) {
     r.run->threads = a.threads;
-    status = train_on(&a, r.run, card, &e);
+    status = train_on(&a, r.run, card, &r.error);
   }
-  cm_run_finish(r.run);
   json_decref(a.curves);
-  return library_tell(status, &e, error);
+  return library_end(&r, status, error);
 }

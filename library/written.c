@@ -81,15 +81,14 @@ static cm_status write_made(const coremap_mapping *m, const char *what, cm_run *
 int coremap_mapping_write_watched(const coremap_mapping *mapping, const char *what, const char *path, coremap_progress progress,
                                   void *user, coremap_error **error)
 {
-  cm_error e;
   cm_file file;
   library_run r;
-  if (cm_file_create(&file, path, &e) != CM_OK)
-    return library_tell(e.status, &e, error);
+  if (cm_file_create(&file, path, &r.error) != CM_OK)
+    return library_tell(r.error.status, &r.error, error);
   library_begin(&r, progress, user);
-  cm_status status = write_made(mapping, what, r.run, file.stream, &e);
+  cm_status status = write_made(mapping, what, r.run, file.stream, &r.error);
   cm_run_finish(r.run);
-  return library_tell(cm_file_end(&file, status, &e), &e, error);
+  return library_tell(cm_file_end(&file, status, &r.error), &r.error, error);
 }
 
 int coremap_mapping_write(const coremap_mapping *mapping, const char *what, const char *path, coremap_error **error)
@@ -99,37 +98,35 @@ int coremap_mapping_write(const coremap_mapping *mapping, const char *what, cons
 
 int coremap_mapping_text(const coremap_mapping *mapping, const char *what, char **text, size_t *size, coremap_error **error)
 {
-  cm_error e;
   char *bytes = NULL;
   size_t count = 0;
   library_run r;
   FILE *stream = open_memstream(&bytes, &count);
-  if (cm_whole(stream != NULL, "a text", &e) != CM_OK)
-    return library_tell(e.status, &e, error);
+  if (cm_whole(stream != NULL, "a text", &r.error) != CM_OK)
+    return library_tell(r.error.status, &r.error, error);
   library_begin(&r, NULL, NULL);
-  cm_status status = write_made(mapping, what, r.run, stream, &e);
+  cm_status status = write_made(mapping, what, r.run, stream, &r.error);
   cm_run_finish(r.run);
   if (fclose(stream) != 0 && status == CM_OK)
-    status = cm_whole(false, "a text", &e);
+    status = cm_whole(false, "a text", &r.error);
   if (status == CM_OK) {
     *text = bytes;
     *size = count;
   } else
     free(bytes);
-  return library_tell(status, &e, error);
+  return library_tell(status, &r.error, error);
 }
 
 int coremap_mapping_about(const char *path, char **json, coremap_error **error)
 {
-  cm_error e;
   library_run r;
   json_t *summary = NULL;
   library_begin(&r, NULL, NULL);
-  cm_status status = cm_mapping_read_summary(path, r.run, &summary, &e);
-  if (status == CM_OK && (status = cm_mapping_rename(summary, &e)) != CM_OK)
+  cm_status status = cm_mapping_read_summary(path, r.run, &summary, &r.error);
+  if (status == CM_OK && (status = cm_mapping_rename(summary, &r.error)) != CM_OK)
     json_decref(summary);
-  CM_THEN(status, library_text(summary, JSON_COMPACT, json, &e));
-  return library_tell(status, &e, error);
+  CM_THEN(status, library_text(summary, JSON_COMPACT, json, &r.error));
+  return library_tell(status, &r.error, error);
 }
 
 int coremap_pareto_draw(const char *summary, const char *path, coremap_error **error)

@@ -187,14 +187,12 @@ static cm_status insert_row(sqlite3 *handle, const char *table, json_t *object, 
       (void)json_object_del(object, name);
   CM_TRY(cm_whole(cm_text_open(&text), "what is restored", error));
   fprintf(text.stream, "INSERT INTO %s(", table);
-  json_object_foreach(object, name, value)
-  {
+  json_object_foreach(object, name, value) {
     fprintf(text.stream, "%s\"%s\"", before, name);
     before = ",";
   }
   before = ") VALUES(?";
-  json_object_foreach(object, name, value)
-  {
+  json_object_foreach(object, name, value) {
     fputs(before, text.stream);
     before = ",?";
   }

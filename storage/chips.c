@@ -20,10 +20,7 @@ typedef struct chip_work {
 
 cm_status cm_chips_text(cm_store *store, const char *name, char **text, bool *preset, cm_error *error)
 {
-  cm_reading r;
-  cm_status status = cm_reading_begin(store->database, true, &r, error);
-  CM_THEN(status, cm_chips_text_in(r.handle, name, text, preset, error));
-  return cm_reading_end(&r, status);
+  CM_READ(store->database, true, cm_chips_text_in(reading.handle, name, text, preset, error));
 }
 
 cm_status cm_chips_open(cm_store *store, const char *name, coremap_chip **chip, cm_error *error)

@@ -1,7 +1,6 @@
 /* Connections to the database: opening, examining, the version of its schema. Belongs to database.c. */
 #pragma once
 
-#include "storage/database.h"
 #include "storage/internal.h"
 
 typedef struct cm_connection {

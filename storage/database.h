@@ -43,6 +43,15 @@ typedef struct cm_reading {
 cm_status cm_reading_begin(cm_database *database, bool looks, cm_reading *reading, cm_error *error);
 cm_status cm_reading_end(cm_reading *reading, cm_status status);
 
+/* The whole of a function that reads: it returns what `call`, which has reading.handle and error, comes to. */
+#define CM_READ(database, looks, call)                                         \
+  do {                                                                         \
+    cm_reading reading;                                                        \
+    cm_status read = cm_reading_begin((database), (looks), &reading, error);   \
+    CM_THEN(read, call);                                                       \
+    return cm_reading_end(&reading, read);                                     \
+  } while (0)
+
 /* One row, and all rows, looked for so: cm_sql_find, cm_sql_list. */
 typedef struct cm_row_kind cm_row_kind;
 cm_status cm_database_find(cm_database *database, bool *found, cm_error *error, const char *sql, const char *types, ...);

@@ -141,10 +141,7 @@ cm_status cm_estimate_bytes_in(sqlite3 *handle, const cm_job *job, double *bytes
 
 cm_status cm_estimate(cm_store *store, const cm_job *job, double *seconds, cm_error *error)
 {
-  cm_reading r;
-  cm_status status = cm_reading_begin(store->database, false, &r, error);
-  CM_THEN(status, cm_estimate_in(r.handle, job, seconds, error));
-  return cm_reading_end(&r, status);
+  CM_READ(store->database, false, cm_estimate_in(reading.handle, job, seconds, error));
 }
 
 cm_status cm_estimate_known_in(sqlite3 *handle, const cm_job *job, unsigned *known, cm_error *error)

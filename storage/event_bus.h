@@ -7,7 +7,6 @@
 
 #include <stdatomic.h>
 
-#include "base/status.h"
 #include "storage/progress.h"
 
 typedef struct cm_event_bus cm_event_bus;

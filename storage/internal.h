@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 
-#include "library/private/cores.h"
 #include "storage/leases.h"
 
 /* The failure of an SQLite call with this code; `what` was done. */

@@ -112,10 +112,7 @@ void cm_job_publish(cm_store *store, const char *id, cm_job_state state, const c
 
 cm_status cm_jobs_by_key(cm_store *store, const char *user, const cm_job_key *key, cm_job_created *result, char *id, cm_error *error)
 {
-  cm_reading r;
-  cm_status status = cm_reading_begin(store->database, true, &r, error);
-  CM_THEN(status, cm_job_key_in(r.handle, user, key, result, id, error));
-  return cm_reading_end(&r, status);
+  CM_READ(store->database, true, cm_job_key_in(reading.handle, user, key, result, id, error));
 }
 
 /* Whether what a job is made of is there, and how visible it may be. */

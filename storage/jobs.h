@@ -9,10 +9,8 @@
  */
 #pragma once
 
-#include "library/private/cores.h"
 #include "storage/lists.h"
 #include "storage/mappings.h"
-#include "storage/store.h"
 
 typedef enum cm_job_state {
   CM_JOB_QUEUED,

@@ -139,10 +139,7 @@ static cm_status get(sqlite3 *handle, cm_object object, const char *id, const cm
 
 cm_status cm_labels_get(cm_store *store, cm_object object, const char *id, const cm_viewer *viewer, char labels[CM_LABELS_MAX], cm_error *error)
 {
-  cm_reading r;
-  cm_status status = cm_reading_begin(store->database, true, &r, error);
-  CM_THEN(status, get(r.handle, object, id, viewer, labels, error));
-  return cm_reading_end(&r, status);
+  CM_READ(store->database, true, get(reading.handle, object, id, viewer, labels, error));
 }
 
 /* In the row of this owner, or where he is none beside the first, in the thing's own. */

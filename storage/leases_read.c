@@ -14,8 +14,7 @@ cm_status cm_lease_cores_of(const coremap_chip *chip, cm_lease *lease, cm_error 
   (void)snprintf(owner, sizeof owner, "%s%s", cm_lease_prefix, lease->id);
   char *cores = NULL;
   uint64_t count = 0;
-  json_array_foreach(json_object_get(state, "taken"), i, group)
-  {
+  json_array_foreach(json_object_get(state, "taken"), i, group) {
     const char *name = json_string_value(json_object_get(group, "owner"));
     if (name == NULL || strcmp(name, owner) != 0)
       continue;

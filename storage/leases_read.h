@@ -2,7 +2,6 @@
 #pragma once
 
 #include "storage/internal.h"
-#include "storage/leases.h"
 
 enum { OWNER_MAX = 8 + CM_ID_MAX }; /* cm_lease_prefix and an id */
 

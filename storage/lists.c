@@ -327,9 +327,6 @@ cm_status cm_lists_read_in(sqlite3 *handle, const cm_list_query *query, cm_list_
 
 cm_status cm_lists_read(cm_store *store, const cm_list_query *query, cm_list_page *page, cm_error *error)
 {
-  cm_reading r;
   *page = (cm_list_page){0};
-  cm_status status = cm_reading_begin(store->database, false, &r, error);
-  CM_THEN(status, cm_lists_read_in(r.handle, query, page, error));
-  return cm_reading_end(&r, status);
+  CM_READ(store->database, false, cm_lists_read_in(reading.handle, query, page, error));
 }

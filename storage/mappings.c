@@ -46,10 +46,7 @@ static cm_status get(sqlite3 *handle, bool by_id, const char *value, cm_mapping_
 
 static cm_status look(cm_store *store, bool by_id, const char *value, cm_mapping_row *mapping, cm_error *error)
 {
-  cm_reading r;
-  cm_status status = cm_reading_begin(store->database, true, &r, error);
-  CM_THEN(status, get(r.handle, by_id, value, mapping, error));
-  return cm_reading_end(&r, status);
+  CM_READ(store->database, true, get(reading.handle, by_id, value, mapping, error));
 }
 
 cm_status cm_mappings_get(cm_store *store, const char *id, cm_mapping_row *mapping, cm_error *error)

@@ -52,10 +52,7 @@ static cm_status get(sqlite3 *handle, const char *id, cm_network *network, cm_er
 
 cm_status cm_networks_get(cm_store *store, const char *id, cm_network *network, cm_error *error)
 {
-  cm_reading r;
-  cm_status status = cm_reading_begin(store->database, true, &r, error);
-  CM_THEN(status, get(r.handle, id, network, error));
-  return cm_reading_end(&r, status);
+  CM_READ(store->database, true, get(reading.handle, id, network, error));
 }
 
 static cm_status find_known(sqlite3 *handle, const char *sha256, const cm_owner *o, cm_network *network, cm_error *error)
@@ -72,10 +69,7 @@ static cm_status find_known(sqlite3 *handle, const char *sha256, const cm_owner 
 
 cm_status cm_networks_known(cm_store *store, const char *sha256, const cm_owner *owner, cm_network *network, cm_error *error)
 {
-  cm_reading r;
-  cm_status status = cm_reading_begin(store->database, true, &r, error);
-  CM_THEN(status, find_known(r.handle, sha256, owner, network, error));
-  return cm_reading_end(&r, status);
+  CM_READ(store->database, true, find_known(reading.handle, sha256, owner, network, error));
 }
 
 void cm_networks_id(const char *sha256, const cm_owner *owner, char id[CM_SHA_MAX])

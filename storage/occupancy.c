@@ -107,10 +107,7 @@ typedef struct occupancy_work {
 
 cm_status cm_occupancy_open(cm_store *store, const char *name, coremap_chip **chip, cm_error *error)
 {
-  cm_reading r;
-  cm_status status = cm_reading_begin(store->database, false, &r, error);
-  CM_THEN(status, cm_occupancy_load_in(r.handle, name, chip, error));
-  return cm_reading_end(&r, status);
+  CM_READ(store->database, false, cm_occupancy_load_in(reading.handle, name, chip, error));
 }
 
 cm_status cm_occupancy_read(cm_store *store, const char *name, char **text, char *etag, cm_error *error)

@@ -131,15 +131,12 @@ cm_status cm_owners_get_in(sqlite3 *handle, cm_object object, const char *id, co
 cm_status cm_owners_get(cm_database *database, cm_object object, const char *id, const char *chip, const cm_viewer *viewer,
                         cm_owner *owner, cm_error *error)
 {
-  cm_reading r;
   CM_TRY_IF(object == CM_OBJECT_LEASE, cm_owners_get(database, CM_OBJECT_CHIP, chip, NULL, viewer, &(cm_owner){0}, error));
   if (object == CM_OBJECT_CHIP && library_chip_preset_text(id) != NULL) {
     *owner = (cm_owner){0};
     return CM_OK;
   }
-  cm_status status = cm_reading_begin(database, true, &r, error);
-  CM_THEN(status, cm_owners_get_in(r.handle, object, id, viewer, owner, error));
-  return cm_reading_end(&r, status);
+  CM_READ(database, true, cm_owners_get_in(reading.handle, object, id, viewer, owner, error));
 }
 
 /* Nobody may see a network's lab no longer, who may know it by the hash of its bytes. */

@@ -162,12 +162,9 @@ static cm_status note_cpu(sqlite3 *handle, void *context, cm_error *error)
 
 cm_status cm_quota_check_cpu(cm_database *database, const char *user, cm_error *error)
 {
-  cm_reading r;
   if (user[0] == '\0')
     return CM_OK;
-  cm_status status = cm_reading_begin(database, false, &r, error);
-  CM_THEN(status, cm_quota_check_in(r.handle, user, CM_QUOTA_CPU_SECONDS, 0, error));
-  return cm_reading_end(&r, status);
+  CM_READ(database, false, cm_quota_check_in(reading.handle, user, CM_QUOTA_CPU_SECONDS, 0, error));
 }
 
 cm_status cm_quota_note_cpu(cm_database *database, const char *user, double seconds, cm_error *error)
@@ -206,8 +203,5 @@ static cm_status read_use(sqlite3 *handle, const char *user, cm_quota_use *use, 
 
 cm_status cm_quotas_use(cm_database *database, const char *user, cm_quota_use *use, cm_error *error)
 {
-  cm_reading r;
-  cm_status status = cm_reading_begin(database, false, &r, error);
-  CM_THEN(status, read_use(r.handle, user, use, error));
-  return cm_reading_end(&r, status);
+  CM_READ(database, false, read_use(reading.handle, user, use, error));
 }

@@ -115,10 +115,7 @@ static cm_status same(sqlite3 *handle, thing *t, cm_error *error)
 
 static cm_status look_for(const cm_scrub *s, cm_status (*which)(sqlite3 *handle, thing *t, cm_error *error), thing *t, cm_error *error)
 {
-  cm_reading r;
-  cm_status status = cm_reading_begin(s->store->database, true, &r, error);
-  CM_THEN(status, which(r.handle, t, error));
-  return cm_reading_end(&r, status);
+  CM_READ(s->store->database, true, which(reading.handle, t, error));
 }
 
 /* Reads a file in pieces, from the disk where it can be: what the kernel still has is not what lies there. CM_CANCELLED: it is to

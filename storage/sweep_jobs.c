@@ -259,11 +259,8 @@ static cm_status read_rivals(sqlite3 *handle, const char *job, json_t **rivals, 
 
 cm_status cm_sweep_rivals(cm_store *store, const char *job, json_t **rivals, cm_error *error)
 {
-  cm_reading r;
   *rivals = NULL;
-  cm_status status = cm_reading_begin(store->database, true, &r, error);
-  CM_THEN(status, read_rivals(r.handle, job, rivals, error));
-  return cm_reading_end(&r, status);
+  CM_READ(store->database, true, read_rivals(reading.handle, job, rivals, error));
 }
 
 /* How far the job's first metric is above its bound, as a part of that; infinite where the job states none. */

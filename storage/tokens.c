@@ -127,10 +127,7 @@ static cm_status look_up(sqlite3 *handle, cm_identity *who, standing *s, cm_erro
 
 static cm_status look_up_alone(cm_database *database, cm_identity *who, standing *s, cm_error *error)
 {
-  cm_reading r;
-  cm_status status = cm_reading_begin(database, true, &r, error);
-  CM_THEN(status, look_up(r.handle, who, s, error));
-  return cm_reading_end(&r, status);
+  CM_READ(database, true, look_up(reading.handle, who, s, error));
 }
 
 /* What was found still stands. */

@@ -75,10 +75,7 @@ static cm_status get(sqlite3 *handle, const char *name, cm_user *user, cm_error 
 
 cm_status cm_users_get(cm_database *database, const char *name, cm_user *user, cm_error *error)
 {
-  cm_reading r;
-  cm_status status = cm_reading_begin(database, true, &r, error);
-  CM_THEN(status, get(r.handle, name, user, error));
-  return cm_reading_end(&r, status);
+  CM_READ(database, true, get(reading.handle, name, user, error));
 }
 
 cm_status cm_users_list(cm_database *database, cm_user **users, size_t *count, cm_error *error)

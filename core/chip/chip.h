@@ -8,7 +8,6 @@
 #include <jansson.h>
 
 #include "base/memory.h"
-#include "base/status.h"
 #include "core/chip/costs.h"
 #include "core/chip/image_limits.h"
 #include "core/chip/target.h"

@@ -3,8 +3,6 @@
  * one router at a time (or by links along its way), so that a branching tree waits as its branches do. */
 #pragma once
 
-#include "base/run.h"
-#include "core/chip/chip.h"
 #include "core/chip/turn_trees.h"
 
 typedef struct cm_dependencies {

@@ -56,8 +56,7 @@ static cm_status read_kind(const json_t *rates, const char *where, cm_unit_kind 
                              "{\"float32\": 64, \"int8\": 256}: a unit without throughput computes nothing");
   if (json_object_size(rates) > CM_TARGET_RATES_MAX)
     return bad(error, where, "too many data types");
-  json_object_foreach((json_t *)(uintptr_t)rates, type, value)
-  {
+  json_object_foreach((json_t *)(uintptr_t)rates, type, value) {
     cm_rate *rate = &device->rate[kind][device->rate_count[kind]++];
     if (strlen(type) == 0 || strlen(type) >= sizeof rate->type)
       return bad(error, where, "a data type's name is too long");

@@ -14,8 +14,6 @@
  * which have two shortest ways without a common link. */
 #pragma once
 
-#include "base/run.h"
-#include "core/chip/chip.h"
 #include "core/chip/turns.h"
 #include "core/learning/assign.h"
 #include "core/learning/multicast.h"

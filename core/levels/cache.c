@@ -185,8 +185,7 @@ void cm_cache_empty(cm_cache *cache)
 {
   pthread_mutex_lock(&cache->lock);
   cm_cache_entry *e = NULL, *next = NULL;
-  HASH_ITER(hh, cache->entries, e, next)
-  {
+  HASH_ITER(hh, cache->entries, e, next) {
     cm_cache_doom(cache, e);
     if (e->holders == 0)
       cm_cache_forget(cache, e);

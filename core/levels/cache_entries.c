@@ -80,8 +80,7 @@ void cm_cache_evict(cm_cache *cache)
 {
   while (cache->counts.bytes > cache->counts.bytes_max) {
     cm_cache_entry *oldest = NULL, *e = NULL, *next = NULL;
-    HASH_ITER(hh, cache->entries, e, next)
-    {
+    HASH_ITER(hh, cache->entries, e, next) {
       if (e->holders == 0 && e->live[0] != '\0' && (oldest == NULL || e->used < oldest->used))
         oldest = e;
     }

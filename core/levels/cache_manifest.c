@@ -15,8 +15,7 @@ bool cm_cache_folder_is_sound(const char *folder, json_t *manifest, uint64_t *by
   uint64_t total = 0;
   if (!json_is_array(files))
     return false;
-  json_array_foreach(files, i, file)
-  {
+  json_array_foreach(files, i, file) {
     const char *name, *wanted;
     json_int_t size;
     cm_error error;

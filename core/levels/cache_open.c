@@ -108,8 +108,7 @@ void cm_cache_close(cm_cache *cache)
   if (cache == NULL)
     return;
   cm_cache_entry *e = NULL, *next = NULL;
-  HASH_ITER(hh, cache->entries, e, next)
-  {
+  HASH_ITER(hh, cache->entries, e, next) {
     cm_cache_forget(cache, e);
   }
   pthread_mutex_destroy(&cache->lock);

@@ -2,7 +2,6 @@
  * rest is matched anew, level by level. */
 #pragma once
 
-#include "core/network/topology.h"
 #include "core/partition/reference/coarsen.h"
 
 /* What merged in another network. */

@@ -2,8 +2,6 @@
  * stays as it is afterwards, but for `objective` and `places`. */
 #pragma once
 
-#include "core/limits/bound.h"
-#include "core/mapping/input.h"
 #include "core/mapping/mapping.h"
 #include "core/mapping/options.h"
 #include "core/partition/flows.h"

@@ -1,7 +1,6 @@
 /* Figures of a mapping by core, router and link, beside its metrics. */
 #pragma once
 
-#include "core/chip/chip.h"
 #include "core/chip/router_window.h"
 #include "core/metrics/metrics.h"
 

@@ -1,7 +1,6 @@
 /* What a job of mapping is given: network, chip, free cores, options, and where it may write. */
 #pragma once
 
-#include "base/run.h"
 #include "core/chip/occupancy.h"
 #include "core/network/demand.h"
 #include "core/network/spikes.h"

@@ -3,7 +3,6 @@
 
 #include <jansson.h>
 
-#include "base/run.h"
 #include "core/chip/region.h"
 #include "core/limits/bound.h"
 #include "core/mapping/detail.h"

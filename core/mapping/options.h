@@ -3,7 +3,6 @@
 
 #include <jansson.h>
 
-#include "base/option.h"
 #include "core/mapping/input.h"
 #include "core/spiking/profile_request.h"
 

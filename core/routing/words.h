@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/memory.h"
-#include "base/status.h"
 
 typedef struct cm_word {
   uint64_t cores;          /* bit: core behind the router */

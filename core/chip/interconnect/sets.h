@@ -1,7 +1,6 @@
 /* Compact sets of cores by the ways of an interconnect: what region_search.h does where prices do not split by axis. */
 #pragma once
 
-#include "base/run.h"
 #include "core/chip/occupancy.h"
 #include "core/chip/region_search.h"
 

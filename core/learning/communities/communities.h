@@ -2,7 +2,6 @@
  * one processor (source 1, steps s300 and s400). */
 #pragma once
 
-#include "base/run.h"
 #include "core/partition/graph.h"
 
 typedef struct cm_unfold_options {

@@ -1,7 +1,6 @@
 /* Communities while they are being brought to processors: what fit.c and join.c share. */
 #pragma once
 
-#include "base/run.h"
 #include "core/partition/graph.h"
 
 typedef struct cm_fit {

@@ -1,7 +1,6 @@
 /* Groups of numbers, and dies that are apart. */
 #pragma once
 
-#include "base/memory.h"
 #include "core/chip/chip.h"
 
 /* Renumbers group [count], numbers below `bound`, from 0, ascending by lowest member; *groups says how many are in

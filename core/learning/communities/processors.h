@@ -2,7 +2,6 @@
  * that are free (source 1, step s500). */
 #pragma once
 
-#include "base/run.h"
 #include "core/chip/chip.h"
 #include "core/partition/graph.h"
 

@@ -1,7 +1,6 @@
 /* What an episode of training leaves behind; inside this room only. */
 #pragma once
 
-#include "base/random.h"
 #include "core/learning/letter/seats.h"
 #include "core/learning/training/train.h"
 

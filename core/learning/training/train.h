@@ -4,7 +4,6 @@
 #pragma once
 
 #include "core/learning/training/examples.h"
-#include "core/learning/policy/policy.h"
 
 typedef struct cm_train_options {
   uint64_t seed;
