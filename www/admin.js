@@ -24,17 +24,13 @@ function laneTable(metrics) {
     age: of('coremapd_queue_age_seconds', { lane }),
     workers: total(metrics, { short: 'coremapd_short_workers', long: 'coremapd_workers' }[lane]),
   }));
-  return table(
-    'Lanes of the queue',
-    [
-      ['Lane', ({ lane }) => LANES[lane]],
-      ['Workers', ({ workers }) => count(workers), NUMBER],
-      ['Running', ({ running }) => count(running), NUMBER],
-      ['Waiting', ({ queued }) => count(queued), NUMBER],
-      ['Oldest waits', ({ queued, age }) => (queued > 0 ? duration(age) : ''), NUMBER],
-    ],
-    rows,
-  );
+  return table('Lanes of the queue', rows, [
+    ['Lane', ({ lane }) => LANES[lane]],
+    ['Workers', ({ workers }) => count(workers), NUMBER],
+    ['Running', ({ running }) => count(running), NUMBER],
+    ['Waiting', ({ queued }) => count(queued), NUMBER],
+    ['Oldest waits', ({ queued, age }) => (queued > 0 ? duration(age) : ''), NUMBER],
+  ]);
 }
 
 async function queuePart(metrics, signal) {
@@ -46,7 +42,8 @@ async function queuePart(metrics, signal) {
 /** What each executor that is busy does; on the cluster what Slurm says while a job stands in its queue. */
 const executorTable = (running) =>
   table(
-    'Executors',
+    { label: 'Executors', empty: 'Nothing runs.' },
+    running.filter(({ kind }) => kind !== 'sweep'),
     [
       ['Where', ({ lane, progress }) => (lane !== 'cluster' ? LANES[lane] : `Cluster, ${progress?.phase === 'cluster' ? 'in its queue' : 'on a node'}`)],
       ['Job', (job) => linkTo('jobs', job.id, job.name || shortId(job.id))],
@@ -55,8 +52,6 @@ const executorTable = (running) =>
       ['Since', ({ started }) => stamp(started)],
       ['Last heard', ({ heard }) => stamp(heard)],
     ],
-    running.filter(({ kind }) => kind !== 'sweep'),
-    { empty: 'Nothing runs.' },
   );
 
 /** Who has leased cores of which chip. */
@@ -64,20 +59,15 @@ async function leasePart(signal, attempt, again) {
   const { reservations } = await getJson('v1/reservations', signal);
   const release = ({ chip, id, owner }) =>
     attempt(() => change('DELETE', `v1/chips/${encodeURIComponent(chip)}/reservations/${id}`), again, `The lease of ${owner} is released`);
-  return tableSection(
-    'Leases',
-    [
-      ['Holder', ({ owner }) => owner],
-      ['User', ({ user }) => user],
-      ['Chip', ({ chip }) => linkTo('chips', chip, chip)],
-      ['Cores', (lease) => count(lease.count), NUMBER],
-      ['Until', ({ expires }) => stamp(expires)],
-      ['Job', ({ job }) => job && linkTo('jobs', job, shortId(job))],
-      ['', (lease) => rowButton('Release', `the lease of ${lease.owner}`, release(lease))],
-    ],
-    reservations,
-    { empty: 'Nobody has leased cores.' },
-  );
+  return tableSection({ label: 'Leases', empty: 'Nobody has leased cores.' }, reservations, [
+    ['Holder', ({ owner }) => owner],
+    ['User', ({ user }) => user],
+    ['Chip', ({ chip }) => linkTo('chips', chip, chip)],
+    ['Cores', (lease) => count(lease.count), NUMBER],
+    ['Until', ({ expires }) => stamp(expires)],
+    ['Job', ({ job }) => job && linkTo('jobs', job, shortId(job))],
+    ['', (lease) => rowButton('Release', `the lease of ${lease.owner}`, release(lease))],
+  ]);
 }
 
 function diskPart(metrics) {
@@ -92,15 +82,10 @@ function diskPart(metrics) {
       ['Cache', bytes(total(metrics, 'coremapd_cache_bytes'))],
       ['Memory of the server', bytes(total(metrics, 'process_resident_memory_bytes'))],
     ]),
-    table(
-      'Stored bytes by user',
-      [
-        ['User', ([user]) => user || 'nobody'],
-        ['Stored', ([, stored]) => bytes(stored), NUMBER],
-      ],
-      rows,
-      { empty: 'Nothing is stored.' },
-    ),
+    table({ label: 'Stored bytes by user', empty: 'Nothing is stored.' }, rows, [
+      ['User', ([user]) => user || 'nobody'],
+      ['Stored', ([, stored]) => bytes(stored), NUMBER],
+    ]),
   );
 }
 
@@ -138,10 +123,9 @@ async function quotaPart(signal, attempt, again) {
       ['groups', 'group'],
     ];
   return tableSection(
-    'Quotas',
-    [['Of', (row) => `${row.of} ${row.name}`], ...limitColumns(QUOTAS, (row) => row.quotas)],
+    { label: 'Quotas', empty: 'No quotas are set.' },
     quotas,
-    { empty: 'No quotas are set.' },
+    [['Of', (row) => `${row.of} ${row.name}`], ...limitColumns(QUOTAS, (row) => row.quotas)],
     limitForm('quota', 'Name (*: everyone)', QUOTAS, 'Quota', set, [['of', 'Of a', ofs]]),
   );
 }
@@ -149,7 +133,8 @@ async function quotaPart(signal, attempt, again) {
 async function auditPart(signal) {
   const { entries } = await getJson(`v1/audit?limit=${AUDIT_MAX}`, signal);
   return tableSection(
-    'Audit trail',
+    { label: 'Audit trail', empty: 'Nothing has been changed.' },
+    entries,
     [
       ['When', (entry) => stamp(entry.at)],
       ['User', (entry) => entry.user],
@@ -158,8 +143,6 @@ async function auditPart(signal) {
       ['To', (entry) => element('code', entry.object)],
       ['Effect', (entry) => entry.effect],
     ],
-    entries,
-    { empty: 'Nothing has been changed.' },
     element('p', element('a', { href: 'v1/audit?format=ndjson', download: 'audit.ndjson' }, 'All of it, a line an entry')),
   );
 }
@@ -228,7 +211,8 @@ async function userPart(signal, attempt, again) {
       `${user.name} is ${user.disabled ? 'enabled' : 'disabled'}`,
     );
   return tableSection(
-    'Users',
+    { label: 'Users', empty: 'There are no users: whoever reaches the server may do all. The first one is made on its machine: coremapd user add.' },
+    users,
     [
       ['Name', (user) => user.name],
       ['Role', (user) => roleOf(user, attempt, again)],
@@ -236,8 +220,6 @@ async function userPart(signal, attempt, again) {
       ['Share', (user) => String(user.share), NUMBER],
       ['', (user) => [rowButton(user.disabled ? 'Enable' : 'Disable', user.name, toggle(user)), ' ', rowButton('Look at', user.name, () => look(user.name))]],
     ],
-    users,
-    { empty: 'There are no users: whoever reaches the server may do all. The first one is made on its machine: coremapd user add.' },
     looked,
     users.length > 0 &&
       fieldForm(
@@ -261,19 +243,14 @@ function roleOf({ name, role: has }, attempt, again) {
 
 /** Tokens; revoke(token): a press. */
 export const tokensTable = (label, tokens, revoke) =>
-  table(
-    label,
-    [
-      ['Token', ({ id }) => element('code', id)],
-      ['Name', ({ name }) => name],
-      ['Scopes', ({ scopes }) => scopes.join(', ')],
-      ['Expires', (token) => stamp(token.expires)],
-      ['Last used', (token) => stamp(token.last_used)],
-      ['', (token) => rowButton('Revoke', token.id, () => revoke(token))],
-    ],
-    tokens,
-    { empty: 'There are no tokens.' },
-  );
+  table({ label: label, empty: 'There are no tokens.' }, tokens, [
+    ['Token', ({ id }) => element('code', id)],
+    ['Name', ({ name }) => name],
+    ['Scopes', ({ scopes }) => scopes.join(', ')],
+    ['Expires', (token) => stamp(token.expires)],
+    ['Last used', (token) => stamp(token.last_used)],
+    ['', (token) => rowButton('Revoke', token.id, () => revoke(token))],
+  ]);
 
 /** A user's tokens, which can be revoked, and what he has used, month by month. */
 async function onePart(user, attempt, again, signal) {
@@ -289,17 +266,12 @@ async function onePart(user, attempt, again, signal) {
     element('h3', `Tokens of ${user}`),
     tokensTable(`Tokens of ${user}`, tokens, (token) => revoke(token)()),
     element('h3', `Use of ${user}, month by month`),
-    table(
-      `Use of ${user}`,
-      [
-        ['Month', ({ month }) => month],
-        ['Core hours', (month) => count(month.core_hours), NUMBER],
-        ['Processor time', (month) => duration(month.cpu_seconds), NUMBER],
-        ['Stored', (month) => bytes(month.bytes), NUMBER],
-      ],
-      months,
-      { empty: 'Nothing was used.' },
-    ),
+    table({ label: `Use of ${user}`, empty: 'Nothing was used.' }, months, [
+      ['Month', ({ month }) => month],
+      ['Core hours', (month) => count(month.core_hours), NUMBER],
+      ['Processor time', (month) => duration(month.cpu_seconds), NUMBER],
+      ['Stored', (month) => bytes(month.bytes), NUMBER],
+    ]),
   ];
 }
 
@@ -315,10 +287,9 @@ export async function retentionPart(admin, attempt, again, signal) {
   const { rules, bin_days: days } = await getJson('v1/retention', signal);
   const set = (limits, { name }) => attempt(() => change('PUT', `v1/retention/${name}`, limits), again, 'The rule is set')();
   return tableSection(
-    'Retention',
-    [['User', ({ user }) => (user === '*' ? 'everyone' : user)], ...limitColumns(RULES, (row) => row)],
+    { label: 'Retention', empty: 'Everything stays until somebody deletes it.' },
     rules,
-    { empty: 'Everything stays until somebody deletes it.' },
+    [['User', ({ user }) => (user === '*' ? 'everyone' : user)], ...limitColumns(RULES, (row) => row)],
     element('p.note', `What is deleted lies in the bin for ${count(days)} days.`),
     admin && limitForm('rule', 'User (*: everyone)', RULES, 'Rule', set),
   );

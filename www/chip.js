@@ -1,10 +1,10 @@
 // #/chips: the chips that there are; #/chips/NAME: who has which cores and until when, and what one does about it.
 
 import { change, getChip, getHolders, getOccupancy, getSchemas, listChips } from './api.js';
-import { limitsForm } from './chiplimits.js';
+import { limitFacts, limitsForm } from './chiplimits.js';
 import { boxText, changeJson, chipHistory, classesForm, given, pinsForm, pinsIn } from './chipplan.js';
 import { element, every, facts, field, fill, linkTo, pageHead, section, setText, stamp } from './dom.js';
-import { capital, count, duration, moment, percent, words } from './format.js';
+import { capital, count, duration, moment, percent } from './format.js';
 import { HeatMap } from './heatmap.js';
 import { absentOf, BROKEN, categories, eachCore, FREE, pinsOf, TAKEN } from './layers.js';
 import { ownerSwatch, whose } from './picture.js';
@@ -23,18 +23,14 @@ export async function showChips(main, _place, signal) {
     pageHead('Chips'),
     element(
       'section.panel',
-      table(
-        'Chips',
-        [
-          ['Chip', (chip) => linkTo('chips', chip.name, chip.name)],
-          ['Cores', (chip) => count(chip.cores), NUMBER],
-          ['Array', (chip) => `${count(chip.width)} × ${count(chip.height)}`, NUMBER],
-          ['Runs programs', (chip) => (chip.runs_programs ? 'yes' : '')],
-          ['Of', (chip) => (chip.preset ? 'preset' : chip.user || 'own')],
-          ['What it is', (chip) => chip.description, 'quiet wide-only'],
-        ],
-        chips,
-      ),
+      table('Chips', chips, [
+        ['Chip', (chip) => linkTo('chips', chip.name, chip.name)],
+        ['Cores', (chip) => count(chip.cores), NUMBER],
+        ['Array', (chip) => `${count(chip.width)} × ${count(chip.height)}`, NUMBER],
+        ['Runs programs', (chip) => (chip.runs_programs ? 'yes' : '')],
+        ['Of', (chip) => (chip.preset ? 'preset' : chip.user || 'own')],
+        ['What it is', (chip) => chip.description, 'quiet wide-only'],
+      ]),
     ),
   );
   return 'Chips';
@@ -54,7 +50,11 @@ export function changesSince(before, now) {
 }
 
 export async function showChip(main, { name, query, replaceQuery, attach }, signal) {
-  const [chip, schemas, entry] = await Promise.all([getChip(name, signal), getSchemas(signal), listChips(signal).then(({ chips }) => chips.find((one) => one.name === name) ?? {})]);
+  const [chip, schemas, entry] = await Promise.all([
+    getChip(name, signal),
+    getSchemas(signal),
+    listChips(signal).then(({ chips }) => chips.find((one) => one.name === name) ?? {}),
+  ]);
   const { width = chip.cores[0], height = chip.cores[1] } = entry;
   const absent = absentOf(chip, width, height),
     view = new View(width, height),
@@ -100,31 +100,26 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     );
     fill(
       leases,
-      table(
-        'Holders of cores',
+      table({ label: 'Holders of cores', empty: 'Nobody has cores here.' }, rows, [
+        ['Holder', (row) => [ownerSwatch(row.number), row.owner, row.job && [', ', linkTo('jobs', row.job, 'its job')]]],
+        ['Cores', (row) => count(row.cores_held), NUMBER],
+        ['Until', (row) => (row.until ? [stamp(row.until), ', ', left(row)] : 'given back')],
         [
-          ['Holder', (row) => [ownerSwatch(row.number), row.owner, row.job && [', ', linkTo('jobs', row.job, 'its job')]]],
-          ['Cores', (row) => count(row.cores_held), NUMBER],
-          ['Until', (row) => (row.until ? [stamp(row.until), ', ', left(row)] : 'given back')],
-          [
-            '',
-            (row) => {
-              const lease = `${path}/reservations/${encodeURIComponent(row.lease)}`,
-                does = (label, done, run) => smallButton(label, () => act(done, run), { 'aria-label': `${label} the lease of ${row.owner}` });
-              return (
-                row.lease &&
-                row.user !== undefined && [
-                  does('Extend', 'extended', () => change('PUT', lease, { ttl: ttl() })),
-                  does('Hand over', 'handed over', () => change('PUT', lease, { owner: heir() })),
-                  does('Release', 'released', () => change('DELETE', lease)),
-                ]
-              );
-            },
-          ],
+          '',
+          (row) => {
+            const lease = `${path}/reservations/${encodeURIComponent(row.lease)}`,
+              does = (label, done, run) => smallButton(label, () => act(done, run), { 'aria-label': `${label} the lease of ${row.owner}` });
+            return (
+              row.lease &&
+              row.user !== undefined && [
+                does('Extend', 'extended', () => change('PUT', lease, { ttl: ttl() })),
+                does('Hand over', 'handed over', () => change('PUT', lease, { owner: heir() })),
+                does('Release', 'released', () => change('DELETE', lease)),
+              ]
+            );
+          },
         ],
-        rows,
-        { empty: 'Nobody has cores here.' },
-      ),
+      ]),
     );
   }
   async function read() {
@@ -281,10 +276,6 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
 }
 
 function chipFacts(chip, width, height) {
-  const rows = (all, of = '') =>
-    Object.entries(all ?? {})
-      .filter(([, value]) => value > 0)
-      .map(([name, value]) => [capital(`${words(name)}${of}`), count(value)]);
   return section(
     'What it is',
     element('p.quiet', chip.description ?? ''),
@@ -293,11 +284,7 @@ function chipFacts(chip, width, height) {
       ['Interconnect', chip.interconnect?.kind ?? (chip.torus ? 'torus' : 'mesh')],
       chip.cores_per_router && ['Cores at a router', chip.cores_per_router.map((cores) => count(cores)).join(' × ')],
       chip.cluster && ['Cores of a cluster', chip.cluster.map((cores) => count(cores)).join(' × ')],
-      chip.table_entries && ['Table entries of a router', count(chip.table_entries)],
-      ...rows(chip.router_limits, ' of a router'),
-      ...rows(chip.die_limits, ' of a die'),
-      ...rows(chip.circuits, ', circuits'),
-      ...rows(chip.limits),
+      ...limitFacts(chip),
     ]),
   );
 }

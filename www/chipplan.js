@@ -74,19 +74,30 @@ const numberOr = (text) => (/^\d+$/.test(text) ? Number(text) : text);
 /** A constraint in a line. */
 const constraintText = ({ kind, of, at, ...more }) => {
   const where = at && (Number.isInteger(at[0]) ? boxText(at) : JSON.stringify(at));
-  return kind === 'pin' ? `${of} on ${where}` : `${of}: ${words(kind)}${at ? `, ${where}` : ''}${listed(more, ([name, value]) => `, ${words(name)} ${value}`, '')}`;
+  return kind === 'pin'
+    ? `${of} on ${where}`
+    : `${of}: ${words(kind)}${at ? `, ${where}` : ''}${listed(more, ([name, value]) => `, ${words(name)} ${value}`, '')}`;
 };
 
 /** Constraints of the next mapping on this chip, kept in the address: {node, list()}. at(): the chosen cores, [x0, y0, x1, y1]. */
 export function pinsForm({ chip, begun, at, onChange }) {
   let pins = begun;
-  const kind = select({ id: 'pin-kind', onchange: () => suit() }, Object.keys(KINDS).map((one) => [one, words(one)])),
+  const kind = select(
+      { id: 'pin-kind', onchange: () => suit() },
+      Object.keys(KINDS).map((one) => [one, words(one)]),
+    ),
     text = (id, placeholder) => element('input', { type: 'text', id, maxlength: '200', placeholder }),
     of = text('pin-of', 'population, or neuron'),
     shown = element('div'),
     more = {
       same: ['The same, or not the same', select({ id: 'pin-same' }, ['core', 'router', 'chip', 'column', 'row'])],
-      is: ['It lies', select({ id: 'pin-is' }, ['left_of', 'right_of', 'above', 'below'].map((one) => [one, words(one)]))],
+      is: [
+        'It lies',
+        select(
+          { id: 'pin-is' },
+          ['left_of', 'right_of', 'above', 'below'].map((one) => [one, words(one)]),
+        ),
+      ],
       hops: ['Hops at most', element('input', { id: 'pin-hops', type: 'number', min: '0', value: '1' })],
       to: ['From, or to, whom', text('pin-to', 'empty: among themselves')],
     },
@@ -208,17 +219,12 @@ export function chipHistory(name, signal) {
     const answer = await getJson(`v1/audit?${about}`, signal);
     fill(
       body,
-      table(
-        'What happened within a day',
-        [
-          ['When', (one) => stamp(one.at)],
-          ['Who', (one) => one.user || one.address],
-          ['What', (one) => WORDS[one.action] ?? one.action],
-          ['With', (one) => one.effect],
-        ],
-        answer.entries,
-        { empty: 'Nothing.' },
-      ),
+      table({ label: 'What happened within a day', empty: 'Nothing.' }, answer.entries, [
+        ['When', (one) => stamp(one.at)],
+        ['Who', (one) => one.user || one.address],
+        ['What', (one) => WORDS[one.action] ?? one.action],
+        ['With', (one) => one.effect],
+      ]),
       answer.next && element('p.quiet', `The newest ${count(HISTORY_MOST)}; the audit trail has all.`),
     );
     node.hidden = false;

@@ -29,7 +29,8 @@ export async function fitsTable({ network, chip, options = {}, problem }) {
         actButton(`Map on ${chip} without it`, () => start(chip, without)),
       ),
     table(
-      'Chips and whether they would take it',
+      { label: 'Chips and whether they would take it', of: (fit) => ({ 'data-chip': fit.chip }) },
+      fits.toSorted((a, b) => rank(a) - rank(b) || a.cores - b.cores),
       [
         ['Chip', (fit) => linkTo('chips', fit.chip, fit.chip)],
         ['Takes it', (fit) => (fit.fits === 'yes' && fit.free < needed ? 'not with these options' : fit.fits)],
@@ -39,8 +40,6 @@ export async function fitsTable({ network, chip, options = {}, problem }) {
         ['Why not', (fit) => [fit.reason ?? '', fit.earliest && [' earliest ', stamp(fit.earliest)]], 'quiet wide-only'],
         ['', (fit) => rank(fit) < 2 && smallButton('Map', () => start(fit.chip, options), { 'aria-label': `Map on ${fit.chip}` })],
       ],
-      fits.toSorted((a, b) => rank(a) - rank(b) || a.cores - b.cores),
-      { of: (fit) => ({ 'data-chip': fit.chip }) },
     ),
   );
 }
@@ -58,16 +57,12 @@ export function choicesSection(choices, network, chip) {
     });
   return section(
     'More cores, or fewer',
-    table(
-      'Steps foreseen on more and fewer cores, with what is proved',
-      [
-        ['Cores', mapped],
-        ['Time step, about', (point) => time(point.step_ns), NUMBER],
-        ['At least', (point) => time(point.bound_step_ns), NUMBER],
-        ['Energy of a step, about', (point) => energy(point.energy_step_pj), NUMBER],
-        ['At least', (point) => energy(point.bound_energy_step_pj), NUMBER],
-      ],
-      choices.points,
-    ),
+    table('Steps foreseen on more and fewer cores, with what is proved', choices.points, [
+      ['Cores', mapped],
+      ['Time step, about', (point) => time(point.step_ns), NUMBER],
+      ['At least', (point) => time(point.bound_step_ns), NUMBER],
+      ['Energy of a step, about', (point) => energy(point.energy_step_pj), NUMBER],
+      ['At least', (point) => energy(point.bound_energy_step_pj), NUMBER],
+    ]),
   );
 }

@@ -41,17 +41,12 @@ const KINDS = {
 function phasesTable(phases) {
   if (!phases?.length) return null;
   const longest = Math.max(...phases.map((phase) => phase.seconds || 0), 1e-9);
-  return tableSection(
-    'Phases',
-    [
-      ['Phase', ({ name }) => element('span', { title: phaseText(name) }, words(name))],
-      ['Time', ({ seconds }) => duration(seconds), NUMBER],
-      ['Share', ({ seconds }) => share((seconds || 0) / longest), 'phase-bar'],
-      ['Peak memory', ({ peak_bytes: peak }) => bytes(peak), NUMBER],
-    ],
-    phases,
-    { kind: 'phases' },
-  );
+  return tableSection({ label: 'Phases', kind: 'phases' }, phases, [
+    ['Phase', ({ name }) => element('span', { title: phaseText(name) }, words(name))],
+    ['Time', ({ seconds }) => duration(seconds), NUMBER],
+    ['Share', ({ seconds }) => share((seconds || 0) / longest), 'phase-bar'],
+    ['Peak memory', ({ peak_bytes: peak }) => bytes(peak), NUMBER],
+  ]);
 }
 
 export async function showJob(main, { id }, signal) {

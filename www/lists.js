@@ -354,8 +354,7 @@ export const LISTS = {
 /** Some of the columns of a list, by their titles, as a table. */
 export const shortList = (kind, titles, rows, options) =>
   table(
-    LISTS[kind].title,
-    titles.map((title) => LISTS[kind].columns.find(([one]) => one === title)),
+    { label: LISTS[kind].title, ...options },
     rows,
-    options,
+    titles.map((title) => LISTS[kind].columns.find(([one]) => one === title)),
   );

@@ -258,28 +258,18 @@ function differences(diff, select, show) {
     element('label.check', moves, 'draw the ways of moved neurons on B'),
     element(
       'div.columns',
-      table(
-        'Where neurons moved',
-        [
-          ['From', ({ from }) => place(from)],
-          ['To', ({ to }) => place(to)],
-          ['Neurons', ({ neurons }) => count(neurons), NUMBER],
-        ],
-        diff.moves.slice(0, ROWS),
-        { empty: 'No neuron moved.' },
-      ),
-      table(
-        'Cores whose load changed, those that became fuller first',
-        [
-          ['Core', ({ x, y }) => place([x, y])],
-          ['Fullest limit', pair('fullest', percent), NUMBER],
-          ['Neurons', pair('neurons', count), NUMBER],
-          ['Traffic in', pair('traffic_in', si), NUMBER],
-          ['Step time', pair('core_ns', time), NUMBER],
-        ],
-        diff.cores.slice(0, ROWS),
-        { empty: 'No core changed.' },
-      ),
+      table({ label: 'Where neurons moved', empty: 'No neuron moved.' }, diff.moves.slice(0, ROWS), [
+        ['From', ({ from }) => place(from)],
+        ['To', ({ to }) => place(to)],
+        ['Neurons', ({ neurons }) => count(neurons), NUMBER],
+      ]),
+      table({ label: 'Cores whose load changed, those that became fuller first', empty: 'No core changed.' }, diff.cores.slice(0, ROWS), [
+        ['Core', ({ x, y }) => place([x, y])],
+        ['Fullest limit', pair('fullest', percent), NUMBER],
+        ['Neurons', pair('neurons', count), NUMBER],
+        ['Traffic in', pair('traffic_in', si), NUMBER],
+        ['Step time', pair('core_ns', time), NUMBER],
+      ]),
     ),
   );
 }

@@ -10,17 +10,12 @@ import { NUMBER, table, tableSection } from './table.js';
 
 /** Use against limits, one's own and one's group's. */
 const usagePart = ({ quotas, group }) =>
-  tableSection(
-    'My use',
-    [
-      ['What', ([name]) => words(name)],
-      ['Used', ([name, { use }]) => limitText(name, use), NUMBER],
-      ['Limit', ([name, { quota }]) => limitText(name, quota, 'no limit'), NUMBER],
-      ...(group ? [[`Group ${group}`, ([name, one]) => `${limitText(name, one.group_use)} of ${limitText(name, one.group_quota, 'no limit')}`, NUMBER]] : []),
-    ],
-    Object.entries(quotas),
-    { empty: 'Nothing is counted.' },
-  );
+  tableSection({ label: 'My use', empty: 'Nothing is counted.' }, Object.entries(quotas), [
+    ['What', ([name]) => words(name)],
+    ['Used', ([name, { use }]) => limitText(name, use), NUMBER],
+    ['Limit', ([name, { quota }]) => limitText(name, quota, 'no limit'), NUMBER],
+    ...(group ? [[`Group ${group}`, ([name, one]) => `${limitText(name, one.group_use)} of ${limitText(name, one.group_quota, 'no limit')}`, NUMBER]] : []),
+  ]);
 
 /** A form that makes a token, which is shown once. */
 function tokenForm(again) {
@@ -58,19 +53,14 @@ export async function showMe(page, context, signal) {
     const restore = (one) => tried(() => change('POST', `v1/bin/${encodeURIComponent(one.id)}/restore`).then(showBin), `The ${one.kind} is back`);
     fill(
       bin,
-      table(
-        'Deleted things',
-        [
-          ['What', (one) => one.kind],
-          ['Id', (one) => element('code', one.id.slice(0, 20))],
-          ['Name', (one) => one.name],
-          ['Size', (one) => bytes(one.bytes), NUMBER],
-          ['Goes for good', (one) => stamp(one.until)],
-          ['', (one) => rowButton('Bring back', one.id.slice(0, 20), () => restore(one))],
-        ],
-        entries,
-        { empty: 'Nothing was deleted.' },
-      ),
+      table({ label: 'Deleted things', empty: 'Nothing was deleted.' }, entries, [
+        ['What', (one) => one.kind],
+        ['Id', (one) => element('code', one.id.slice(0, 20))],
+        ['Name', (one) => one.name],
+        ['Size', (one) => bytes(one.bytes), NUMBER],
+        ['Goes for good', (one) => stamp(one.until)],
+        ['', (one) => rowButton('Bring back', one.id.slice(0, 20), () => restore(one))],
+      ]),
     );
   };
   await Promise.all([showTokens(), showBin()]);

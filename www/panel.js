@@ -164,16 +164,11 @@ export class Panel {
     return element(
       'div.stack',
       element('p.quiet', 'The fullest links and ports, and the axons that fill each most. A press on one draws what passes, on an axon its tree.'),
-      table(
-        'Fullest links and ports',
-        [
-          ['Link or port', (one) => button(placeOf(one), () => draw(one))],
-          ['Packets', (one) => [si(one.load), share(one.load / rows[0].load)], NUMBER],
-          ['Axons', (one) => [element('p.quiet', `${count(one.axon_count)} pass`), element('ul.axons', (one.axons ?? []).map(axon))]],
-        ],
-        rows,
-        { empty: 'No packet leaves its core.' },
-      ),
+      table({ label: 'Fullest links and ports', empty: 'No packet leaves its core.' }, rows, [
+        ['Link or port', (one) => button(placeOf(one), () => draw(one))],
+        ['Packets', (one) => [si(one.load), share(one.load / rows[0].load)], NUMBER],
+        ['Axons', (one) => [element('p.quiet', `${count(one.axon_count)} pass`), element('ul.axons', (one.axons ?? []).map(axon))]],
+      ]),
     );
   }
 
@@ -188,21 +183,16 @@ export class Panel {
     if (parts) rows.unshift({ metric: 'cores_used', value: model.metrics.cores_used, bound: parts.parts });
     return element(
       'div.stack',
-      table(
-        'Distance from lower bounds',
+      table({ label: 'Distance from lower bounds', of: ({ metric }) => ({ 'data-bound': metric }), empty: 'There are no bounds of this mapping.' }, rows, [
+        ['Metric', ({ metric }) => element('span', { title: of(metric).note }, of(metric).label)],
+        ['Value', ({ metric, value }) => metricText(of(metric), { [metric]: value }), NUMBER],
         [
-          ['Metric', ({ metric }) => element('span', { title: of(metric).note }, of(metric).label)],
-          ['Value', ({ metric, value }) => metricText(of(metric), { [metric]: value }), NUMBER],
-          [
-            'No mapping is below',
-            ({ metric, bound }) => [metricText(of(metric), { [metric]: bound }), share(bound / rows.find((row) => row.metric === metric).value)],
-            NUMBER,
-          ],
-          ['Gap', ({ value, bound }) => (bound > 0 ? aboveBound(value / bound) : 'no bound')],
+          'No mapping is below',
+          ({ metric, bound }) => [metricText(of(metric), { [metric]: bound }), share(bound / rows.find((row) => row.metric === metric).value)],
+          NUMBER,
         ],
-        rows,
-        { of: ({ metric }) => ({ 'data-bound': metric }), empty: 'There are no bounds of this mapping.' },
-      ),
+        ['Gap', ({ value, bound }) => (bound > 0 ? aboveBound(value / bound) : 'no bound')],
+      ]),
       parts?.limit && element('p.quiet', `Fewer than ${count(parts.parts, 'cores')} cannot be: ${parts.reason}.`),
       choicesSection(model.summary.report?.choices, model.summary.network?.id, model.chip.name),
     );
@@ -260,15 +250,11 @@ export class Panel {
       element('p', 'on core ', this.coreButton(x, y), `, part ${count(part)}${population ? `, population ${population}` : ''}`),
       element('p.quiet', `${count(fanIn, 'synapses')} in, ${count(fanOut)} out${targets.length ? ', to cores:' : ''}`),
       targets.length > 0 &&
-        table(
-          `Targets of neuron ${neuron}`,
-          [
-            ['Core', (to) => this.coreButton(to.x, to.y)],
-            ['Synapses', (to) => count(to.synapses), NUMBER],
-            ['Packets', (to) => si(to.packets), NUMBER],
-          ],
-          targets.slice(0, TARGETS),
-        ),
+        table(`Targets of neuron ${neuron}`, targets.slice(0, TARGETS), [
+          ['Core', (to) => this.coreButton(to.x, to.y)],
+          ['Synapses', (to) => count(to.synapses), NUMBER],
+          ['Packets', (to) => si(to.packets), NUMBER],
+        ]),
       targets.length > TARGETS && element('p.quiet', `and ${count(targets.length - TARGETS, 'cores')} more`),
     );
   }

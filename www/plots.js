@@ -224,16 +224,11 @@ export function matrixTab(model) {
         'p.quiet',
         `${unit} from ${by} (rows) to ${by} (columns), ${count(of)} of them${folded > 1 ? `, ${count(folded)} a row` : ''}; the scale is logarithmic`,
       ),
-      table(
-        `Largest entries, ${unit}`,
-        [
-          [`From ${by}`, ({ from }) => name(from)],
-          [`To ${by}`, ({ to }) => name(to)],
-          [capital(unit), ({ value }) => si(value), NUMBER],
-        ],
-        largest(rows, LARGEST),
-        { empty: 'Nothing is sent from one to another.' },
-      ),
+      table({ label: `Largest entries, ${unit}`, empty: 'Nothing is sent from one to another.' }, largest(rows, LARGEST), [
+        [`From ${by}`, ({ from }) => name(from)],
+        [`To ${by}`, ({ to }) => name(to)],
+        [capital(unit), ({ value }) => si(value), NUMBER],
+      ]),
     ];
   };
   const show = (by) => shownIn(shown, read(by));

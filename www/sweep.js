@@ -156,15 +156,14 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
         ),
       by && seedsPlot(done, by, several),
       tableSection(
-        'Points',
+        { label: 'Points', of: (row) => ({ class: row === best ? 'best' : null, 'data-job': row.job }), empty: 'No points yet.' },
+        sweep.rows,
         [
           ['Point', (row) => link(row.mapping && row.kept ? pageOf('mappings', row.mapping) : pageOf('jobs', row.job), pointName(row, several))],
           ['State', (row) => [badge(row.state).node, row.problem && ` ${row.problem.title}`]],
           ...shownMetrics.map((metric) => [metric.label, (row) => metricText(metric, row.metrics), NUMBER]),
           ['', (row) => (row === best ? 'best' : row.kept || row.state !== 'done' ? '' : 'not kept'), 'quiet'],
         ],
-        sweep.rows,
-        { of: (row) => ({ class: row === best ? 'best' : null, 'data-job': row.job }), empty: 'No points yet.' },
         sweep.next && element('p.quiet', `The first ${count(ROWS)}; the CSV has all.`),
       ),
     );

@@ -34,8 +34,9 @@ export const headOf = (columns, { sorted, sort } = {}, ...before) => {
   );
 };
 
-/** `of`: attributes of a row's line. A wide table scrolls in its own box. */
-export function table(label, columns, rows, { empty = 'none', of = () => ({}), kind = null } = {}) {
+/** about: its label, or {label, empty: what stands there without rows, of(row): attributes of a line, kind}. A wide table scrolls in its own box. */
+export function table(about, rows, columns) {
+  const { label, empty = 'none', of = () => ({}), kind = null } = about.label ? about : { label: about };
   if (rows.length === 0) return element('p.quiet', empty);
   const lines = rows.map((row) => rowOf(columns, row, of(row)));
   return element(
@@ -49,7 +50,7 @@ export function table(label, columns, rows, { empty = 'none', of = () => ({}), k
 export const share = (part) => bar(part).node;
 
 /** A section that is a table, and what else belongs to it. */
-export const tableSection = (title, columns, rows, options, ...rest) => section(title, table(title, columns, rows, options), rest);
+export const tableSection = (about, rows, columns, ...rest) => section(about.label ?? about, table(about, rows, columns), rest);
 
 /** list: {id, label, show(): a node or a promise of one, again: made anew each time}. open(id) shows one; onOpen is told. */
 export function tabs(label, list, onOpen = () => {}) {

@@ -47,6 +47,7 @@ export function scenariosTable(scenarios) {
       show(metrics[name]);
   const node = tableSection(
     'Scenarios',
+    [...scenarios.each, together('worst'), together('mean')],
     [
       ['Scenario', ({ name }) => name],
       ['Busiest core', figure('core_ns_max', time), NUMBER],
@@ -54,7 +55,6 @@ export function scenariosTable(scenarios) {
       ['Energy of a step', figure('energy_step_pj', energy), NUMBER],
       ['Energy of hops', figure('energy_pj', energy), NUMBER],
     ],
-    [...scenarios.each, together('worst'), together('mean')],
   );
   node.id = 'scenarios';
   return node;
@@ -62,14 +62,13 @@ export function scenariosTable(scenarios) {
 
 export function metricsTable(metricList, metrics) {
   return tableSection(
-    'Metrics',
+    { label: 'Metrics', of: (metric) => ({ 'data-metric': metric.name }), kind: 'metrics' },
+    metricList.filter((metric) => isShown(metric, metrics)),
     [
       ['Metric', (metric) => element('span', { title: metric.note }, metric.label)],
       ['Value', (metric) => element('span', { title: String(metrics[metric.name]) }, metricText(metric, metrics)), NUMBER],
       ['Unit', (metric) => metric.unit ?? '', 'quiet'],
     ],
-    metricList.filter((metric) => isShown(metric, metrics)),
-    { of: (metric) => ({ 'data-metric': metric.name }), kind: 'metrics' },
   );
 }
 
@@ -98,10 +97,9 @@ export function comparisonTable(a, b) {
     'Metrics',
     GROUPS.map(([title]) =>
       table(
-        `${title} of both mappings`,
-        columns(title),
+        { label: `${title} of both mappings`, of: (metric) => ({ 'data-metric': metric.name }), kind: 'metrics' },
         shown.filter((metric) => group(metric) === title),
-        { of: (metric) => ({ 'data-metric': metric.name }), kind: 'metrics' },
+        columns(title),
       ),
     ),
   );
@@ -117,36 +115,28 @@ export function attemptsTable(attempts) {
   if (!attempts?.length) return null;
   // Whether levels came from the cache is told only where the server says so: it is no part of the mapping itself.
   const cached = attempts.some((attempt) => 'coarsening_cached' in attempt);
-  return tableSection(
-    'Tries',
-    [
-      ['Try', (attempt) => String(attempts.indexOf(attempt) + 1)],
-      ['Capacity', ({ capacity }) => count(capacity), NUMBER],
-      ['Parts', ({ parts }) => count(parts), NUMBER],
-      ['Edge cut', (attempt) => si(attempt.edge_cut, '', 4), NUMBER],
-      ['Levels', ({ levels }) => count(levels), NUMBER],
-      ...(cached ? [['Coarsening', cacheText]] : []),
-      ['Outcome', outcomeText],
-    ],
-    attempts,
-  );
+  return tableSection('Tries', attempts, [
+    ['Try', (attempt) => String(attempts.indexOf(attempt) + 1)],
+    ['Capacity', ({ capacity }) => count(capacity), NUMBER],
+    ['Parts', ({ parts }) => count(parts), NUMBER],
+    ['Edge cut', (attempt) => si(attempt.edge_cut, '', 4), NUMBER],
+    ['Levels', ({ levels }) => count(levels), NUMBER],
+    ...(cached ? [['Coarsening', cacheText]] : []),
+    ['Outcome', outcomeText],
+  ]);
 }
 
 /** The mappings that stood side by side; the cheapest is the one that was taken. */
 export function candidatesTable(candidates) {
   if (!candidates?.length) return null;
   const least = Math.min(...candidates.map(({ cost }) => cost));
-  return tableSection(
-    'Candidates',
-    [
-      ['Mapper', ({ mapper }) => mapper],
-      ['Preset', ({ preset }) => preset],
-      ['Objective', ({ objective }) => objective],
-      ['Cost', ({ cost }) => si(cost, '', 4), NUMBER],
-      ['Outcome', ({ cost }) => (cost === least ? 'taken' : difference(least, cost))],
-    ],
-    candidates,
-  );
+  return tableSection('Candidates', candidates, [
+    ['Mapper', ({ mapper }) => mapper],
+    ['Preset', ({ preset }) => preset],
+    ['Objective', ({ objective }) => objective],
+    ['Cost', ({ cost }) => si(cost, '', 4), NUMBER],
+    ['Outcome', ({ cost }) => (cost === least ? 'taken' : difference(least, cost))],
+  ]);
 }
 
 /** The mappings between least time and least energy, and their plot; the mapping shown is one of them. */
@@ -168,6 +158,7 @@ export function paretoSection(id, pareto) {
     }),
     table(
       'Mappings between least time and least energy',
+      [...pareto.points, { ...bound, core_ns_max: bound.core_ns }],
       [
         ['Mapping', open],
         ['Busiest core', (point) => time(point.core_ns_max), NUMBER],
@@ -176,7 +167,6 @@ export function paretoSection(id, pareto) {
         ['Energy of a step', (point) => energy(point.energy_step_pj), NUMBER],
         ['Cores', (point) => count(point.parts), NUMBER],
       ],
-      [...pareto.points, { ...bound, core_ns_max: bound.core_ns }],
     ),
   );
 }
@@ -189,16 +179,11 @@ export function optionsTable(options, described) {
   const given = Object.entries(options ?? {})
     .filter(([name, value]) => value !== '' && value !== null && described?.[name]?.default !== value)
     .map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : value]);
-  return tableSection(
-    'Options',
-    [
-      ['Option', ([name]) => element('code', { title: described?.[name]?.description }, name)],
-      ['Value', ([, value]) => (value.length > 100 ? `${value.slice(0, 60)}… (${count(value.length)} characters)` : plainValue(value))],
-      ['Else', ([name]) => plainValue(described?.[name]?.default ?? null), 'quiet'],
-    ],
-    given,
-    { empty: 'All as the server does it unless told.' },
-  );
+  return tableSection({ label: 'Options', empty: 'All as the server does it unless told.' }, given, [
+    ['Option', ([name]) => element('code', { title: described?.[name]?.description }, name)],
+    ['Value', ([, value]) => (value.length > 100 ? `${value.slice(0, 60)}… (${count(value.length)} characters)` : plainValue(value))],
+    ['Else', ([name]) => plainValue(described?.[name]?.default ?? null), 'quiet'],
+  ]);
 }
 
 /** The heat map in words: the busiest cores of the layer that is shown. */
@@ -210,45 +195,33 @@ export function busiestTable(picture, onSelect) {
     values = valuesOf(layer);
   // Beside the layer's own figure two others, to judge it by.
   const others = LAYERS.filter(({ id }) => ['neurons', 'traffic', 'congestion'].includes(id) && id !== layer.id).slice(0, 2);
-  return table(
-    `The cores with the most ${layer.unit}`,
-    [
-      ['Core', (at) => element('button.link', { onclick: () => onSelect(at, coarse) }, coarse ? tiles.text(at) : `core ${model.place(at)}`)],
-      coarse ? ['Used', (at) => tiles.usedText(at)] : ['Part', (core) => (model.partOf(core) < 0 ? NONE : count(model.partOf(core))), NUMBER],
-      [layer.label, (core) => [valueSwatch(values[core], bounds, logarithmic), layer.show(values[core])], NUMBER],
-      ...others.map((other) => [other.label, (at) => si(valuesOf(other)[at]), NUMBER]),
-    ],
-    busiest(values, BUSIEST),
-  );
+  return table(`The cores with the most ${layer.unit}`, busiest(values, BUSIEST), [
+    ['Core', (at) => element('button.link', { onclick: () => onSelect(at, coarse) }, coarse ? tiles.text(at) : `core ${model.place(at)}`)],
+    coarse ? ['Used', (at) => tiles.usedText(at)] : ['Part', (core) => (model.partOf(core) < 0 ? NONE : count(model.partOf(core))), NUMBER],
+    [layer.label, (core) => [valueSwatch(values[core], bounds, logarithmic), layer.show(values[core])], NUMBER],
+    ...others.map((other) => [other.label, (at) => si(valuesOf(other)[at]), NUMBER]),
+  ]);
 }
 
 /** The occupancy in words: how many cores are whose. */
 export function kindsTable(picture) {
   if (!picture.kinds) return element('p.quiet', 'The occupancy of this chip cannot be read.');
   const all = picture.kinds.totals.reduce((sum, cores) => sum + cores, 0);
-  return table(
-    `Cores of ${picture.model.chip.name} by kind`,
-    [
-      ['Kind', ([swatch, text]) => [swatch, text]],
-      ['Cores', ([, , cores]) => count(cores), NUMBER],
-      ['Share', ([, , cores]) => percent(cores / all), NUMBER],
-    ],
-    kindRows(picture),
-  );
+  return table(`Cores of ${picture.model.chip.name} by kind`, kindRows(picture), [
+    ['Kind', ([swatch, text]) => [swatch, text]],
+    ['Cores', ([, , cores]) => count(cores), NUMBER],
+    ['Share', ([, , cores]) => percent(cores / all), NUMBER],
+  ]);
 }
 
 /** How many cores hold neurons of which population. */
 export function populationsTable(model) {
-  return table(
-    'Cores by population',
-    [
-      ['Population', ({ name, number }) => [kindSwatch(number), name]],
-      ['Kind', ({ kind }) => kind || NONE],
-      ['Neurons', ({ neurons }) => count(neurons), NUMBER],
-      ['Cores', ({ cores }) => count(cores), NUMBER],
-    ],
-    model.populations.slice(0, POPULATIONS),
-  );
+  return table('Cores by population', model.populations.slice(0, POPULATIONS), [
+    ['Population', ({ name, number }) => [kindSwatch(number), name]],
+    ['Kind', ({ kind }) => kind || NONE],
+    ['Neurons', ({ neurons }) => count(neurons), NUMBER],
+    ['Cores', ({ cores }) => count(cores), NUMBER],
+  ]);
 }
 
 /** How the mapper went about it: only what says something to who reads it. */
