@@ -1,6 +1,6 @@
 // #/chips: the chips that there are; #/chips/NAME: who has which cores and until when, and what one does about it.
 
-import { change, getChip, getHolders, getOccupancy, getSchemas, listChips } from './api.js';
+import { change, getChip, getHolders, getOccupancy, getSchemas, listChips, pathOf } from './api.js';
 import { limitFacts, limitsForm } from './chiplimits.js';
 import { boxText, changeJson, chipHistory, classesForm, given, pinsForm, pinsIn } from './chipplan.js';
 import { element, every, facts, field, fill, linkTo, pageHead, section, setText, stamp } from './dom.js';
@@ -10,7 +10,7 @@ import { absentOf, BROKEN, categories, eachCore, FREE, pinsOf, TAKEN } from './l
 import { ownerSwatch, whose } from './picture.js';
 import { actButton, Problem, smallButton } from './problem.js';
 import { onTheme } from './surface.js';
-import { NUMBER, table } from './table.js';
+import { figures, NUMBER, table } from './table.js';
 import { View } from './view.js';
 
 const UNDO_MOST = 10;
@@ -25,7 +25,7 @@ export async function showChips(main, _place, signal) {
       'section.panel',
       table('Chips', chips, [
         ['Chip', (chip) => linkTo('chips', chip.name, chip.name)],
-        ['Cores', (chip) => count(chip.cores), NUMBER],
+        ...figures(count, { Cores: 'cores' }),
         ['Array', (chip) => `${count(chip.width)} × ${count(chip.height)}`, NUMBER],
         ['Runs programs', (chip) => (chip.runs_programs ? 'yes' : '')],
         ['Of', (chip) => (chip.preset ? 'preset' : chip.user || 'own')],
@@ -58,7 +58,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
   const { width = chip.cores[0], height = chip.cores[1] } = entry;
   const absent = absentOf(chip, width, height),
     view = new View(width, height),
-    path = `v1/chips/${encodeURIComponent(name)}`;
+    path = pathOf('chips', name);
   let state = null, // categories
     holders = null,
     free = null, // the occupancy
@@ -102,7 +102,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
       leases,
       table({ label: 'Holders of cores', empty: 'Nobody has cores here.' }, rows, [
         ['Holder', (row) => [ownerSwatch(row.number), row.owner, row.job && [', ', linkTo('jobs', row.job, 'its job')]]],
-        ['Cores', (row) => count(row.cores_held), NUMBER],
+        ...figures(count, { Cores: 'cores_held' }),
         ['Until', (row) => (row.until ? [stamp(row.until), ', ', left(row)] : 'given back')],
         [
           '',

@@ -1,6 +1,6 @@
 // The limits of a chip as a form, beside the whole chip as JSON: either follows the other; what the server refuses is said at its field.
 
-import { change as send } from './api.js';
+import { pathOf, change as send } from './api.js';
 import { parsed } from './chipplan.js';
 import { element, field, folded, pageOf, setText } from './dom.js';
 import { capital, count, words } from './format.js';
@@ -54,7 +54,7 @@ export function limitsForm(chip, preset, schemas) {
   async function keep() {
     rows.forEach(({ note }) => (note.hidden = true));
     try {
-      await send('PUT', `v1/chips/${encodeURIComponent(as.value)}`, { ...parsed(text.value), name: as.value });
+      await send('PUT', pathOf('chips', as.value), { ...parsed(text.value), name: as.value });
     } catch (error) {
       const { detail, where } = problemWords(error),
         row = rows.find(({ place }) => place === where);

@@ -1,7 +1,7 @@
 // Beside the form of a chip's page: the change as JSON, pins for the next mapping, and what happened to the chip within a day.
 
 import { readLabels } from './actions.js';
-import { change as send, getJson, getMe } from './api.js';
+import { getJson, getMe, pathOf, change as send } from './api.js';
 import { element, field, fill, folded, link, pageOf, section, select, stamp } from './dom.js';
 import { count, listed, words } from './format.js';
 import { eachCore } from './layers.js';
@@ -171,7 +171,7 @@ export function classesForm(chip, preset, at, onChange) {
     change([...classes.filter((other) => other.name !== one.name), one]);
   }
   const keep = async () => {
-    await send('PUT', `v1/chips/${encodeURIComponent(as.value)}`, { ...chip, name: as.value, core_classes: classes.length > 0 ? classes : undefined });
+    await send('PUT', pathOf('chips', as.value), { ...chip, name: as.value, core_classes: classes.length > 0 ? classes : undefined });
     location.hash = pageOf('chips', as.value);
   };
   change(classes);
@@ -213,7 +213,7 @@ export function chipHistory(name, signal) {
   node.hidden = true;
   async function refresh() {
     const since = Math.floor(Date.now() / 1000) - DAY_S,
-      about = new URLSearchParams({ object: `/v1/chips/${encodeURIComponent(name)}`, since, limit: HISTORY_MOST });
+      about = new URLSearchParams({ object: `/${pathOf('chips', name)}`, since, limit: HISTORY_MOST });
     admin ??= getMe().then(({ role }) => role === 'admin');
     if (!(await admin)) return; // nobody else reads the audit trail
     const answer = await getJson(`v1/audit?${about}`, signal);

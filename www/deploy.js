@@ -7,7 +7,7 @@ import { bytes, count, NONE, percent, si, time } from './format.js';
 import { optionFields } from './jobform.js';
 import { grid, histogramPlot } from './plots.js';
 import { actButton } from './problem.js';
-import { NUMBER, share, table, tableSection } from './table.js';
+import { figures, NUMBER, share, table, tableSection } from './table.js';
 
 /** The rows of spikes, each with what differs from the row before. */
 export function stagesOf({ spikes, longer_loops: loops, quantising, mapping }) {
@@ -44,12 +44,9 @@ function coresSection({ cores, limits }) {
     table('Images by core', rows, [
       ['Core', ({ core, x, y }) => `${core}\u00a0(${x},\u00a0${y})`],
       ['Neurons in all', (core) => of(used(core), limits.neurons), NUMBER],
-      ['Own', ({ neurons }) => count(neurons), NUMBER],
-      ['Copies', ({ copies }) => count(copies), NUMBER],
-      ['Relays', ({ relays }) => count(relays), NUMBER],
-      ['Biases', ({ biases }) => count(biases), NUMBER],
+      ...figures(count, { Own: 'neurons', Copies: 'copies', Relays: 'relays', Biases: 'biases' }),
       ['Pool', ({ synapses }) => of(synapses, limits.synapses), NUMBER],
-      ['Routes', ({ routes }) => count(routes), NUMBER],
+      ...figures(count, { Routes: 'routes' }),
       ['Spikes in a step', ({ spikes }) => of(spikes, limits.spikes), NUMBER],
     ]),
   );
@@ -70,12 +67,11 @@ function rasterSection({ raster, steps }) {
 function populationsSection({ populations }) {
   if (!populations?.length) return null;
   return tableSection('Error by population', populations, [
-    ['Population', ({ name }) => name],
-    ['Spikes', ({ spikes }) => count(spikes), NUMBER],
-    ['Differing', ({ differing }) => count(differing), NUMBER],
+    ['Population', 'name'],
+    ...figures(count, { Spikes: 'spikes', Differing: 'differing' }),
     ['Of its spikes', ({ spikes, differing }) => (spikes > 0 ? percent(differing / spikes) : NONE), NUMBER],
-    ['Units of weights', ({ scale }) => si(scale), NUMBER],
-    ['v clamped', ({ clamped_v: clamped }) => count(clamped), NUMBER],
+    ...figures(si, { 'Units of weights': 'scale' }),
+    ...figures(count, { 'v clamped': 'clamped_v' }),
   ]);
 }
 
@@ -95,8 +91,8 @@ export function deploySections({ report }) {
         ['A step', `${count(Math.round(report.clocks_per_step))} clocks`],
       ]),
       table('Spikes', stagesOf(report), [
-        ['Run', ({ name }) => name],
-        ['Spikes', ({ spikes }) => count(spikes), NUMBER],
+        ['Run', 'name'],
+        ...figures(count, { Spikes: 'spikes' }),
         ['Differ from the run above', ({ differing }) => (differing === undefined ? NONE : count(differing)), NUMBER],
         ['First in step', ({ first }) => (first === undefined || first === null ? NONE : count(first)), NUMBER],
       ]),
@@ -196,9 +192,7 @@ function groupTable({ neurons, inputs, populations }) {
     rows.filter((one) => one.neurons > 0),
     [
       [populations ? 'Population' : 'Which', ({ name, kind }) => `${name}${kind ? ` (${kind})` : ''}`],
-      ['Neurons', (one) => count(one.neurons), NUMBER],
-      ['Silent', (one) => count(one.silent), NUMBER],
-      ['Spikes', (one) => count(one.spikes), NUMBER],
+      ...figures(count, { Neurons: 'neurons', Silent: 'silent', Spikes: 'spikes' }),
       ['Rate', rateText, NUMBER],
       ['Highest rate', (one) => `${si(one.largest_rate)} a step`, NUMBER],
     ],

@@ -38,9 +38,19 @@ export function svg(tag, attributes, ...children) {
   return node;
 }
 
+const REACHED = 'a[href], button, input, select, textarea, summary, [tabindex]';
+
+/** Where the keyboard stands on one of what goes, it stands on what comes in that place. */
 export function fill(node, ...children) {
+  const at =
+    node.contains(document.activeElement) && node !== document.activeElement ? [...node.querySelectorAll(REACHED)].indexOf(document.activeElement) : -1;
   node.replaceChildren();
   append(node, children);
+  if (at >= 0)
+    [...node.querySelectorAll(REACHED)]
+      .slice(0, at + 1)
+      .at(-1)
+      ?.focus({ preventScroll: true });
   return node;
 }
 
@@ -96,34 +106,6 @@ export const optionsOf = (choices, chosen = undefined) =>
 
 /** A control with its label above, and notes below. */
 export const field = (label, control, ...notes) => element('div.field', element('label', { for: control.id }, label), control, notes);
-
-/** A form whose sending runs `run`, and nothing else. */
-export const form = (name, run, ...children) => {
-  const node = element(name, ...children);
-  node.addEventListener('submit', (event) => (event.preventDefault(), run()));
-  return node;
-};
-
-/** The button that sends a form. */
-export const sends = (label, name = 'button.button') => element(name, { type: 'submit' }, label);
-
-/** A form of fields: rows of [name, label, what its input has, or words to choose from]; run(values) when it is sent by the button `label`. */
-export function fieldForm(id, rows, label, run, ...rest) {
-  const control = (name, of) =>
-    Array.isArray(of) ? select({ id: `${id}-${name}` }, of) : element('input', { id: `${id}-${name}`, type: 'text', autocomplete: 'off', ...of });
-  const controls = rows.map(([name, , of]) => [name, control(name, of)]),
-    sent = () => run(Object.fromEntries(controls.map(([name, { value }]) => [name, value])));
-  return form(
-    'form.form',
-    sent,
-    element(
-      'div.field-row',
-      rows.map(([, text], i) => field(text, controls[i][1])),
-    ),
-    element('div.buttons', sends(label)),
-    rest,
-  );
-}
 
 /** A table of name and value rows. */
 export function facts(rows, className = 'facts') {

@@ -4,7 +4,7 @@ import { change, startJob } from './api.js';
 import { element, linkTo, section, stamp } from './dom.js';
 import { count, duration, energy, time } from './format.js';
 import { actButton, shownIn, smallButton } from './problem.js';
-import { NUMBER, table } from './table.js';
+import { figures, NUMBER, table } from './table.js';
 
 /** What helps where a job found no room, or a neuron was too large. */
 export const HELPED = new Set(['no-room', 'neuron-too-large', 'limit-broken', 'no-route']);
@@ -35,8 +35,8 @@ export async function fitsTable({ network, chip, options = {}, problem }) {
         ['Chip', (fit) => linkTo('chips', fit.chip, fit.chip)],
         ['Takes it', (fit) => (fit.fits === 'yes' && fit.free < needed ? 'not with these options' : fit.fits)],
         ['Cores needed', (fit) => (fit.cores_found ? count(Math.max(fit.cores_found, needed)) : fit.bound ? `${count(fit.bound.parts)} at least` : ''), NUMBER],
-        ['Free', (fit) => count(fit.free), NUMBER],
-        ['Takes about', (fit) => duration(fit.seconds), NUMBER],
+        ...figures(count, { Free: 'free' }),
+        ...figures(duration, { 'Takes about': 'seconds' }),
         ['Why not', (fit) => [fit.reason ?? '', fit.earliest && [' earliest ', stamp(fit.earliest)]], 'quiet wide-only'],
         ['', (fit) => rank(fit) < 2 && smallButton('Map', () => start(fit.chip, options), { 'aria-label': `Map on ${fit.chip}` })],
       ],
@@ -59,10 +59,8 @@ export function choicesSection(choices, network, chip) {
     'More cores, or fewer',
     table('Steps foreseen on more and fewer cores, with what is proved', choices.points, [
       ['Cores', mapped],
-      ['Time step, about', (point) => time(point.step_ns), NUMBER],
-      ['At least', (point) => time(point.bound_step_ns), NUMBER],
-      ['Energy of a step, about', (point) => energy(point.energy_step_pj), NUMBER],
-      ['At least', (point) => energy(point.bound_energy_step_pj), NUMBER],
+      ...figures(time, { 'Time step, about': 'step_ns', 'At least': 'bound_step_ns' }),
+      ...figures(energy, { 'Energy of a step, about': 'energy_step_pj', 'At least': 'bound_energy_step_pj' }),
     ]),
   );
 }

@@ -1,7 +1,7 @@
 // #/jobs/ID: one job live, with its phases, what came of it, or its problem and what would help; and what lists of jobs say of one.
 
 import { actionBar, mapCopies } from './actions.js';
-import { cancelJob, getJob, getJson, getMapOptions, getSchemas, isOver, networkName, startJob, watchJob } from './api.js';
+import { cancelJob, getJob, getJson, getMapOptions, getSchemas, isOver, networkName, pathOf, startJob, watchJob } from './api.js';
 import { deploySections, runSections } from './deploy.js';
 import { announce, element, every, facts, fill, link, linkTo, pageHead, pageOf, progressBar, section, setText, stamp } from './dom.js';
 import { fitsBox, HELPED } from './fits.js';
@@ -10,7 +10,7 @@ import { progressPlot } from './plots.js';
 import { actButton, problemNode } from './problem.js';
 import { reportPanels } from './report.js';
 import { simulationSections } from './simulation.js';
-import { NUMBER, share, tableSection } from './table.js';
+import { figures, NUMBER, share, tableSection } from './table.js';
 import { attemptsTable, keyFigures, metricsOf, optionsTable, stepLine } from './tables.js';
 
 /** Single figures of a report in words, where a kind of job has no sections of its own. */
@@ -43,9 +43,9 @@ function phasesTable(phases) {
   const longest = Math.max(...phases.map((phase) => phase.seconds || 0), 1e-9);
   return tableSection({ label: 'Phases', kind: 'phases' }, phases, [
     ['Phase', ({ name }) => element('span', { title: phaseText(name) }, words(name))],
-    ['Time', ({ seconds }) => duration(seconds), NUMBER],
+    ...figures(duration, { Time: 'seconds' }),
     ['Share', ({ seconds }) => share((seconds || 0) / longest), 'phase-bar'],
-    ['Peak memory', ({ peak_bytes: peak }) => bytes(peak), NUMBER],
+    ...figures(bytes, { 'Peak memory': 'peak_bytes' }),
   ]);
 }
 
@@ -130,7 +130,7 @@ export async function showJob(main, { id }, signal) {
   }
   async function drawProgress() {
     // A picture of the way, not of the result: the page does without.
-    const history = await getJson(`v1/jobs/${encodeURIComponent(id)}/history`, signal).catch(() => null);
+    const history = await getJson(pathOf('jobs', id, 'history'), signal).catch(() => null);
     if (!history || signal.aborted) return;
     fill(progress, progressPlot(history.points));
     foreseen = [...history.points];
@@ -150,7 +150,7 @@ export async function showJob(main, { id }, signal) {
           ' before',
         ],
         ' · ',
-        link(`v1/jobs/${encodeURIComponent(id)}/log`, 'log'),
+        link(pathOf('jobs', id, 'log'), 'log'),
         ' · ',
         link(`#/jobs?network=${encodeURIComponent(job.network)}`, 'jobs of this network'),
       ],

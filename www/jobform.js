@@ -3,10 +3,10 @@
 
 import { getChip, getJson, getMe, getNetwork, getOccupancy, getSchemas, listChips, startJob } from './api.js';
 import { RUN, runFields } from './deploy.js';
-import { element, field, fill, folded, form, optionsOf, pageHead, select, sends, setText } from './dom.js';
+import { element, field, fill, folded, optionsOf, pageHead, select, setText } from './dom.js';
 import { bytes, count, fragmentText, shortId } from './format.js';
 import { limitsOf } from './model.js';
-import { problemNode } from './problem.js';
+import { form, sends } from './problem.js';
 import { isModel, readingNode, sizeText, uploadPanel } from './upload.js';
 
 const DEFAULT_CHIP = 'loihi64',
@@ -49,7 +49,6 @@ export function jobForm({ chips, me, schemas, wanted }, signal) {
   const reserve = tick('reserve');
   const title = element('h2', { id: 'form-title' }, 'Map it on a chip');
   const submit = sends('Start the job', 'button.button.primary');
-  const outcome = element('div');
   const basic = element('div.field-row'),
     more = element('div.field-row');
   const reserveNode = element('label.check', reserve, 'Reserve the cores on the chip when done');
@@ -118,24 +117,17 @@ export function jobForm({ chips, me, schemas, wanted }, signal) {
   }
 
   async function start() {
-    submit.disabled = true;
-    fill(outcome);
     const sent = { ...kept, ...fields.values() };
-    try {
-      if (kind() === 'map') Object.assign(sent, await run.values());
-      await startJob({
-        kind: kind(),
-        network: network.value,
-        ...(chip.value && { chip: chip.value }),
-        ...(kind() === 'map' && { reserve: reserve.checked }),
-        options: sent,
-        ...(visibility.value() && { visibility: visibility.value() }),
-        ...(name.value.trim() && { name: name.value.trim() }),
-      });
-    } catch (error) {
-      fill(outcome, problemNode(error));
-      submit.disabled = false;
-    }
+    if (kind() === 'map') Object.assign(sent, await run.values());
+    await startJob({
+      kind: kind(),
+      network: network.value,
+      ...(chip.value && { chip: chip.value }),
+      ...(kind() === 'map' && { reserve: reserve.checked }),
+      options: sent,
+      ...(visibility.value() && { visibility: visibility.value() }),
+      ...(name.value.trim() && { name: name.value.trim() }),
+    });
   }
 
   const node = form(
@@ -152,7 +144,6 @@ export function jobForm({ chips, me, schemas, wanted }, signal) {
     folded('More options', {}, more),
     runNode,
     reserveNode,
-    outcome,
     element('div.buttons', submit),
   );
   chip.addEventListener('change', describeChip);

@@ -1,12 +1,12 @@
 // #/jobs, #/mappings, #/networks, #/programs, #/sweeps: lists with search, filters in the address, columns, and pages that follow
 // as one scrolls. One request a page; own jobs are kept current by events, others by asking.
 
-import { deleteThings, labelText, pathOf, readLabels } from './actions.js';
-import { cancelJob, change, getJson, isOver, watchJobs } from './api.js';
-import { announce, element, fill, form, linkTo, pageHead, pageOf, progressBar, select, sends, setText, stamp } from './dom.js';
+import { deleteThings, labelText, readLabels } from './actions.js';
+import { cancelJob, change, getJson, isOver, pathOf, watchJobs } from './api.js';
+import { announce, element, fill, linkTo, pageHead, pageOf, progressBar, select, setText, stamp } from './dom.js';
 import { bytes, count, energy, NONE, percent, shortId, si, time, words } from './format.js';
 import { badge, resultOf, runText, stateLine } from './job.js';
-import { actButton, problemNode, problemWords, smallButton } from './problem.js';
+import { actButton, form, problemNode, problemWords, sends, smallButton } from './problem.js';
 import { headOf, rowOf, table } from './table.js';
 import { sizeText } from './upload.js';
 
@@ -150,7 +150,7 @@ export const showList =
           picked.some((row) => row.state && !isOver(row)) &&
             smallButton('Cancel', () => Promise.all(picked.filter((row) => !isOver(row)).map(({ id }) => cancelJob(id))).then(done)),
           list.compare && ids.length === 2 && one && element('a.button.small', { href: `#/compare/${pair.map(encodeURIComponent).join('/')}` }, 'Compare'),
-          form('form.buttons', () => labelled().catch((error) => fill(outcome, problemNode(error))), label, sends('Label', 'button.button.small')),
+          form('form.buttons', labelled, label, sends('Label', 'button.button.small')),
           smallButton('Delete', async () => (await deleteThings(base, ids, outcome, done), done())),
         ],
       );

@@ -13,7 +13,7 @@ import { Model } from './model.js';
 import { CorePanel, Panel } from './panel.js';
 import { layerTools, Picture } from './picture.js';
 import { actButton } from './problem.js';
-import { NUMBER, table, tabs } from './table.js';
+import { figures, NUMBER, table, tabs } from './table.js';
 import * as tables from './tables.js';
 import { comparisonTable } from './tables.js';
 import { View } from './view.js';
@@ -261,7 +261,7 @@ function differences(diff, select, show) {
       table({ label: 'Where neurons moved', empty: 'No neuron moved.' }, diff.moves.slice(0, ROWS), [
         ['From', ({ from }) => place(from)],
         ['To', ({ to }) => place(to)],
-        ['Neurons', ({ neurons }) => count(neurons), NUMBER],
+        ...figures(count, { Neurons: 'neurons' }),
       ]),
       table({ label: 'Cores whose load changed, those that became fuller first', empty: 'No core changed.' }, diff.cores.slice(0, ROWS), [
         ['Core', ({ x, y }) => place([x, y])],

@@ -7,7 +7,7 @@ import { aboveBound, capital, count, NONE, percent, si, time, withTimes, words }
 import { DIRECTIONS } from './heatdraw.js';
 import { histogramPlot, matrixTab } from './plots.js';
 import { problemWords, shownIn, smallButton } from './problem.js';
-import { NUMBER, share, table } from './table.js';
+import { figures, NUMBER, share, table } from './table.js';
 import { metricText } from './tables.js';
 
 const LINKS = 10,
@@ -252,8 +252,8 @@ export class Panel {
       targets.length > 0 &&
         table(`Targets of neuron ${neuron}`, targets.slice(0, TARGETS), [
           ['Core', (to) => this.coreButton(to.x, to.y)],
-          ['Synapses', (to) => count(to.synapses), NUMBER],
-          ['Packets', (to) => si(to.packets), NUMBER],
+          ...figures(count, { Synapses: 'synapses' }),
+          ...figures(si, { Packets: 'packets' }),
         ]),
       targets.length > TARGETS && element('p.quiet', `and ${count(targets.length - TARGETS, 'cores')} more`),
     );

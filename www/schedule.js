@@ -3,7 +3,7 @@
 
 import { element, fill, folded, section } from './dom.js';
 import { bytes, count, NONE, percent, time } from './format.js';
-import { NUMBER, share, table } from './table.js';
+import { figures, NUMBER, share, table } from './table.js';
 import { reason, seconds, Timeline } from './timeline.js';
 import { WAITS } from './trace.js';
 
@@ -29,8 +29,8 @@ function pathTable({ path, units }) {
       { label: 'Critical path', kind: 'path' },
       path.slice(0, PATH_ROWS).map(({ unit, span }) => ({ ...units[unit].spans[span], unit: units[unit].name })),
       [
-        ['Start', ({ start }) => seconds(start), NUMBER],
-        ['Unit', ({ unit }) => unit],
+        ...figures(seconds, { Start: 'start' }),
+        ['Unit', 'unit'],
         ['What', ({ name, kind }) => `${name} (${kind})`],
         ['Length', ({ start, finish }) => seconds(finish - start), NUMBER],
         ['Why then', ({ critical }) => reason(critical)],
@@ -55,9 +55,9 @@ function unitsTable(trace) {
     'Units as a table',
     {},
     table({ label: 'Units', kind: 'units' }, trace.units, [
-      ['Unit', ({ name }) => name],
+      ['Unit', 'name'],
       ['Spans', ({ spans }) => count(spans.length), NUMBER],
-      ['Busy', ({ busy }) => seconds(busy), NUMBER],
+      ...figures(seconds, { Busy: 'busy' }),
       ['Share', ({ busy }) => percent(trace.end > 0 ? busy / trace.end : 0), NUMBER],
     ]),
   );
@@ -100,7 +100,7 @@ export const totals = (rows) => ({
 const title = ({ node, operator }) => node || (operator === 'hops' ? 'between cores' : operator);
 
 const COLUMNS = [
-  ['Operator', ({ operator }) => operator],
+  ['Operator', 'operator'],
   ['Unit', ({ device }) => device ?? NONE],
   ['Time', ({ busy_ns: busy }) => (busy === undefined ? NONE : time(busy)), NUMBER],
   ['Of the critical path', (row) => [percent(row.path_share), share(row.path_share)], NUMBER],
@@ -138,7 +138,7 @@ export function heldTable(nodes, memory) {
         ['Of', (row) => element('span', { title: row.node }, title(row)), 'long'],
         ['As', ({ operator }) => (operator === 'load' ? 'loaded' : `what ${operator} made`)],
         ['Bytes', (row) => [bytes(row.peak_bytes), share(row.peak_bytes / memory)], NUMBER],
-        ['Last used', ({ held_until_ns: until }) => time(until), NUMBER],
+        ...figures(time, { 'Last used': 'held_until_ns' }),
       ]),
       held.length > HELD_SHOWN && element('p.quiet', `The largest ${HELD_SHOWN} of ${count(held.length)}`),
     ]

@@ -11,7 +11,7 @@ import { Model } from './model.js';
 import { histogramPlot, scatterPlot } from './plots.js';
 import { actButton, shownIn } from './problem.js';
 import { onTheme } from './surface.js';
-import { NUMBER, table } from './table.js';
+import { figures, NUMBER, table } from './table.js';
 import { View } from './view.js';
 
 const rate = (load) => `${si(load * 1e9, '', 4)} steps a second`;
@@ -187,7 +187,7 @@ function hottestTable(model, hottest, axons, onDraw) {
   };
   return table('Hottest links and ports', hottest, [
     ['Link or port', (one) => (onDraw ? actButton(placeOf(one), () => draw(one), { class: 'link' }) : placeOf(one))],
-    ['Packets', ({ packets }) => count(packets), NUMBER],
+    ...figures(count, { Packets: 'packets' }),
     ['Packets a second', ({ packets_per_ns: pace }) => si(pace * 1e9), NUMBER],
     ['Axons that fill it most', (one) => known.get(placeOf(one)) || 'none of the fullest by rates'],
   ]);

@@ -1,6 +1,6 @@
 // #/sweeps/ID: the points of a sweep as a table and as a plot of any two metrics, with the best one and the Pareto front.
 
-import { cancelJob, getJson, getMapping, getSchemas, isOver, mappingUrl } from './api.js';
+import { cancelJob, getJson, getMapping, getSchemas, isOver, mappingUrl, pathOf } from './api.js';
 import { element, every, facts, fill, link, linkTo, pageHead, pageOf, section, select, stamp } from './dom.js';
 import { count, duration, listed, words } from './format.js';
 import { badge } from './job.js';
@@ -67,7 +67,7 @@ const hrefOf = (row) => (row.mapping ? pageOf('mappings', row.mapping) : pageOf(
 
 export async function showSweep(main, { id, query, replaceQuery }, signal) {
   const metricList = metricsOf((await getSchemas(signal)).Metrics);
-  const read = () => getJson(`v1/sweeps/${encodeURIComponent(id)}?limit=${ROWS}`, signal);
+  const read = () => getJson(`${pathOf('sweeps', id)}?limit=${ROWS}`, signal);
   let sweep = await read(),
     bounds = {},
     bounded = null; // the mapping that they are of
@@ -187,7 +187,7 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
     pageHead(
       sweep.name || 'Sweep',
       ['sweep ', element('code', id), ' · ', stamp(sweep.created)],
-      element('a.button', { href: `v1/sweeps/${encodeURIComponent(id)}?format=csv`, download: `${id}.csv` }, 'CSV'),
+      element('a.button', { href: `${pathOf('sweeps', id)}?format=csv`, download: `${id}.csv` }, 'CSV'),
       cancel,
     ),
     body,

@@ -1,9 +1,12 @@
-// Tables: columns are [title, what a row shows there, class]; the first column names the row. Tabs: one panel at a time, filled when it is shown.
+// Tables: columns are [title, what a row shows there (a function, or the name of a property), class]; the first column names the row. Tabs: one panel at a time, filled when it is shown.
 
 import { bar, element, fill, section } from './dom.js';
 import { problemNode } from './problem.js';
 
 export const NUMBER = 'number';
+
+/** Columns of figures, {title: the property of a row that it shows}; show: how they read. */
+export const figures = (show, of) => Object.entries(of).map(([title, name]) => [title, (row) => show(row[name]), NUMBER]);
 
 /** A row's line: `of`, its attributes; cells `before` those of the columns. */
 export const rowOf = (columns, row, of, ...before) =>
@@ -12,7 +15,11 @@ export const rowOf = (columns, row, of, ...before) =>
     of,
     before,
     columns.map(([title, show, look], i) =>
-      element(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : null, class: look, 'data-title': title || null }, show(row)),
+      element(
+        i === 0 ? 'th' : 'td',
+        { scope: i === 0 ? 'row' : null, class: look, 'data-title': title || null },
+        typeof show === 'string' ? row[show] : show(row),
+      ),
     ),
   );
 

@@ -7,7 +7,7 @@ import { aboveBound, count, difference, duration, energy, NONE, percent, si, tim
 import { busiest, LAYERS } from './layers.js';
 import { kindRows, kindSwatch, valueSwatch } from './picture.js';
 import { actButton } from './problem.js';
-import { NUMBER, table, tableSection } from './table.js';
+import { figures, NUMBER, table, tableSection } from './table.js';
 
 const KEY_FIGURES = ['cores_used', 'step_ns', 'energy_step_pj', 'energy_pj', 'latency_mean_ns', 'latency_max_ns', 'congestion_max', 'connectivity'];
 const BUSIEST = 12;
@@ -49,7 +49,7 @@ export function scenariosTable(scenarios) {
     'Scenarios',
     [...scenarios.each, together('worst'), together('mean')],
     [
-      ['Scenario', ({ name }) => name],
+      ['Scenario', 'name'],
       ['Busiest core', figure('core_ns_max', time), NUMBER],
       ['Time step', figure('step_ns', time), NUMBER],
       ['Energy of a step', figure('energy_step_pj', energy), NUMBER],
@@ -117,10 +117,9 @@ export function attemptsTable(attempts) {
   const cached = attempts.some((attempt) => 'coarsening_cached' in attempt);
   return tableSection('Tries', attempts, [
     ['Try', (attempt) => String(attempts.indexOf(attempt) + 1)],
-    ['Capacity', ({ capacity }) => count(capacity), NUMBER],
-    ['Parts', ({ parts }) => count(parts), NUMBER],
+    ...figures(count, { Capacity: 'capacity', Parts: 'parts' }),
     ['Edge cut', (attempt) => si(attempt.edge_cut, '', 4), NUMBER],
-    ['Levels', ({ levels }) => count(levels), NUMBER],
+    ...figures(count, { Levels: 'levels' }),
     ...(cached ? [['Coarsening', cacheText]] : []),
     ['Outcome', outcomeText],
   ]);
@@ -131,9 +130,9 @@ export function candidatesTable(candidates) {
   if (!candidates?.length) return null;
   const least = Math.min(...candidates.map(({ cost }) => cost));
   return tableSection('Candidates', candidates, [
-    ['Mapper', ({ mapper }) => mapper],
-    ['Preset', ({ preset }) => preset],
-    ['Objective', ({ objective }) => objective],
+    ['Mapper', 'mapper'],
+    ['Preset', 'preset'],
+    ['Objective', 'objective'],
     ['Cost', ({ cost }) => si(cost, '', 4), NUMBER],
     ['Outcome', ({ cost }) => (cost === least ? 'taken' : difference(least, cost))],
   ]);
@@ -161,11 +160,9 @@ export function paretoSection(id, pareto) {
       [...pareto.points, { ...bound, core_ns_max: bound.core_ns }],
       [
         ['Mapping', open],
-        ['Busiest core', (point) => time(point.core_ns_max), NUMBER],
-        ['Time step', (point) => time(point.step_ns), NUMBER],
-        ['Network energy', (point) => energy(point.energy_network_pj), NUMBER],
-        ['Energy of a step', (point) => energy(point.energy_step_pj), NUMBER],
-        ['Cores', (point) => count(point.parts), NUMBER],
+        ...figures(time, { 'Busiest core': 'core_ns_max', 'Time step': 'step_ns' }),
+        ...figures(energy, { 'Network energy': 'energy_network_pj', 'Energy of a step': 'energy_step_pj' }),
+        ...figures(count, { Cores: 'parts' }),
       ],
     ),
   );
@@ -219,8 +216,7 @@ export function populationsTable(model) {
   return table('Cores by population', model.populations.slice(0, POPULATIONS), [
     ['Population', ({ name, number }) => [kindSwatch(number), name]],
     ['Kind', ({ kind }) => kind || NONE],
-    ['Neurons', ({ neurons }) => count(neurons), NUMBER],
-    ['Cores', ({ cores }) => count(cores), NUMBER],
+    ...figures(count, { Neurons: 'neurons', Cores: 'cores' }),
   ]);
 }
 

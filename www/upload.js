@@ -1,6 +1,6 @@
 // Uploads a network or model: a file chosen or dropped, how it is read, its progress, what it became.
 
-import { change, getReadOptions, uploadNetwork } from './api.js';
+import { change, getReadOptions, pathOf, uploadNetwork } from './api.js';
 import { announce, element, facts, field, fill, icon, progressBar, setText } from './dom.js';
 import { bytes, capital, count, percent, words } from './format.js';
 import { controlOf, visibilityField } from './jobform.js';
@@ -51,7 +51,7 @@ export function uploadPanel(me, { onUploaded, onRemoved }, signal) {
   // The same bytes are one network: another reading takes the place of the one just made.
   async function makeWay(file) {
     if (last?.file !== file || !last.made) return;
-    await change('DELETE', `v1/networks/${encodeURIComponent(last.made)}`);
+    await change('DELETE', pathOf('networks', last.made));
     onRemoved(last.made);
     last.made = null;
   }
