@@ -1,6 +1,6 @@
 // #/admin: for operators the queue with reasons, and disk; for admins users, quotas and the audit trail too; and draining.
 
-import { change, getJson, getMe, getText, listJobs, pathOf } from './api.js';
+import { change, getDeeds, getJson, getMe, getText, listJobs, pathOf } from './api.js';
 import { element, facts, fill, folded, linkTo, pageHead, section, select, stamp } from './dom.js';
 import { bytes, count, duration, NONE, shortId, words } from './format.js';
 import { stateLine } from './job.js';
@@ -128,7 +128,7 @@ async function quotaPart(signal, again) {
 }
 
 async function auditPart(signal) {
-  const { entries } = await getJson(`v1/audit?limit=${AUDIT_MAX}`, signal);
+  const [{ entries }, deed] = await Promise.all([getJson(`v1/audit?limit=${AUDIT_MAX}`, signal), getDeeds(signal)]);
   return tableSection(
     { label: 'Audit trail', empty: 'Nothing has been changed.' },
     entries,
@@ -136,7 +136,7 @@ async function auditPart(signal) {
       ['When', (entry) => stamp(entry.at)],
       ['User', 'user'],
       ['From', 'address'],
-      ['Did', (entry) => words(entry.action.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))],
+      ['Did', (entry) => deed(entry.action)],
       ['To', (entry) => element('code', entry.object)],
       ['Effect', 'effect'],
     ],

@@ -1,6 +1,7 @@
 // The server's HTTP interface as functions. Every failure is thrown: a Problem with the server's own words,
 // or an Error.
 
+import { words } from './format.js';
 import { Problem } from './problem.js';
 
 async function request(path, { signal, method = 'GET', body, headers } = {}) {
@@ -78,6 +79,13 @@ const getDescription = async (signal) => (described ??= await getJson('openapi.j
 
 /** Its schemas by name. */
 export const getSchemas = async (signal) => (await getDescription(signal)).components.schemas;
+
+/** What a change of the server does, by the name that the audit trail has for it. */
+export async function getDeeds(signal) {
+  const { paths } = await getDescription(signal),
+    all = Object.values(paths).flatMap((path) => Object.values(path));
+  return (name) => all.find(({ operationId }) => operationId === name)?.summary ?? words(name);
+}
 
 /** How a network's file can be read: name, description and schema of each option. */
 export async function getReadOptions(signal) {

@@ -46,8 +46,10 @@ async function navigate() {
   const { signal } = current;
   const found = ROUTES.map(([pattern, ...route]) => [pattern.exec(path), ...route]).find(([match]) => match);
   for (const link of document.querySelectorAll('nav [data-page]')) {
-    if (found && link.dataset.page === found[1]) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
+    if (found && link.dataset.page === found[1]) {
+      link.setAttribute('aria-current', 'page');
+      link.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    } else link.removeAttribute('aria-current');
   }
   // Only when the answer takes a while: a flash of "loading" would be one more jump.
   const wait = setTimeout(() => fill(main, element('p.loading', 'Loading…')), 250);

@@ -55,7 +55,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     getSchemas(signal),
     listChips(signal).then(({ chips }) => chips.find((one) => one.name === name) ?? {}),
   ]);
-  const { width = chip.cores[0], height = chip.cores[1] } = entry;
+  const { width = chip.cores[0], height = chip.cores[1], cores = width * height } = entry;
   const absent = absentOf(chip, width, height),
     view = new View(width, height),
     path = pathOf('chips', name);
@@ -111,11 +111,13 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
               does = (label, done, run) => smallButton(label, () => act(done, run), { 'aria-label': `${label} the lease of ${row.owner}` });
             return (
               row.lease &&
-              row.user !== undefined && [
+              row.user !== undefined &&
+              element(
+                'div.buttons',
                 does('Extend', 'extended', () => change('PUT', lease, { ttl: ttl() })),
                 does('Hand over', 'handed over', () => change('PUT', lease, { owner: heir() })),
                 does('Release', 'released', () => change('DELETE', lease)),
-              ]
+              )
             );
           },
         ],
@@ -252,7 +254,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     main,
     pageHead(
       name,
-      `${count(width)} × ${count(height)} cores`,
+      `${cores === width * height ? '' : `${count(cores, 'cores')} on `}${count(width)} × ${count(height)} ${cores === width * height ? 'cores' : 'places'}`,
       element('a.button.primary', { href: `#/new?chip=${encodeURIComponent(name)}` }, 'Map on it'),
       element('a.button', { href: `#/mappings?chip=${encodeURIComponent(name)}` }, 'Mappings'),
       element('a.button', { href: path, download: `${name}.json` }, 'JSON'),

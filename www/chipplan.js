@@ -1,7 +1,7 @@
 // Beside the form of a chip's page: the change as JSON, pins for the next mapping, and what happened to the chip within a day.
 
 import { readLabels } from './actions.js';
-import { getJson, getMe, pathOf, change as send } from './api.js';
+import { getDeeds, getJson, getMe, pathOf, change as send } from './api.js';
 import { element, field, fill, folded, link, pageOf, section, select, stamp } from './dom.js';
 import { count, listed, words } from './format.js';
 import { eachCore } from './layers.js';
@@ -196,15 +196,6 @@ export function pinsIn(text) {
   }
 }
 
-const WORDS = {
-  patchOccupancy: 'cores changed',
-  putOccupancy: 'state replaced',
-  postReservation: 'leased',
-  putReservation: 'lease kept alive',
-  deleteReservation: 'lease released',
-  putChip: 'chip changed',
-};
-
 /** What happened to a chip within a day, for those who may read the audit trail: {node, refresh()}. */
 export function chipHistory(name, signal) {
   const body = element('div'),
@@ -216,13 +207,13 @@ export function chipHistory(name, signal) {
       about = new URLSearchParams({ object: `/${pathOf('chips', name)}`, since, limit: HISTORY_MOST });
     admin ??= getMe().then(({ role }) => role === 'admin');
     if (!(await admin)) return; // nobody else reads the audit trail
-    const answer = await getJson(`v1/audit?${about}`, signal);
+    const [answer, deed] = await Promise.all([getJson(`v1/audit?${about}`, signal), getDeeds(signal)]);
     fill(
       body,
       table({ label: 'What happened within a day', empty: 'Nothing.' }, answer.entries, [
         ['When', (one) => stamp(one.at)],
         ['Who', (one) => one.user || one.address],
-        ['What', (one) => WORDS[one.action] ?? one.action],
+        ['What', (one) => deed(one.action)],
         ['With', (one) => one.effect],
       ]),
       answer.next && element('p.quiet', `The newest ${count(HISTORY_MOST)}; the audit trail has all.`),

@@ -33,7 +33,7 @@ export async function fitsTable({ network, chip, options = {}, problem }) {
       fits.toSorted((a, b) => rank(a) - rank(b) || a.cores - b.cores),
       [
         ['Chip', (fit) => linkTo('chips', fit.chip, fit.chip)],
-        ['Takes it', (fit) => (fit.fits === 'yes' && fit.free < needed ? 'not with these options' : fit.fits)],
+        ['Takes it', (fit) => (fit.fits === 'yes' && fit.free < needed ? 'not with these options' : fit.fits), 'once'],
         ['Cores needed', (fit) => (fit.cores_found ? count(Math.max(fit.cores_found, needed)) : fit.bound ? `${count(fit.bound.parts)} at least` : ''), NUMBER],
         ...figures(count, { Free: 'free' }),
         ...figures(duration, { 'Takes about': 'seconds' }),

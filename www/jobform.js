@@ -222,7 +222,7 @@ export const OPTIONS = new Set(Object.keys(LABELS));
 const NUMBERS = new Set(['integer', 'number']);
 
 export function controlOf(id, { type, enum: words, default: normal, minimum, maximum, examples }) {
-  if (words) return select({ id }, [['', `${normal ?? 'none'}: unless chosen`], ...words.filter((word) => word !== normal)]);
+  if (words) return select({ id }, [['', `${normal ?? 'none'} (unless chosen)`], ...words.filter((word) => word !== normal)]);
   if (type === 'boolean') return tick(id);
   const max = Math.min(maximum, Number.MAX_SAFE_INTEGER);
   if (NUMBERS.has(type)) return element('input', { id, type: 'number', min: minimum, max, step: type === 'integer' ? '1' : 'any', placeholder: normal || '' });

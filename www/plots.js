@@ -119,7 +119,7 @@ export function scatterPlot(label, points, { xLabel, yLabel, showX, showY, bound
     text(width - pad, height - bottom + 16, showX(x.max), 'end'),
     text((left + width - pad) / 2, height - 6, xLabel, 'middle'),
     text(left - 6, height - bottom, showY(y.min), 'end'),
-    text(left - 6, pad + 10, showY(y.max), 'end'),
+    text(left - 6, pad + 16, showY(y.max), 'end'),
     text(8, pad - 4, yLabel, 'start'),
   );
   return framed(plot);

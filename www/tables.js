@@ -179,7 +179,7 @@ export function optionsTable(options, described) {
   return tableSection({ label: 'Options', empty: 'All as the server does it unless told.' }, given, [
     ['Option', ([name]) => element('code', { title: described?.[name]?.description }, name)],
     ['Value', ([, value]) => (value.length > 100 ? `${value.slice(0, 60)}… (${count(value.length)} characters)` : plainValue(value))],
-    ['Else', ([name]) => plainValue(described?.[name]?.default ?? null), 'quiet'],
+    ['Unless told', ([name]) => plainValue(described?.[name]?.default ?? null), 'quiet'],
   ]);
 }
 
