@@ -36,8 +36,9 @@ export function keeper() {
   };
 }
 
-function query(values) {
-  const text = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== null && value !== undefined));
+/** What narrows an address: "?name=value&…" of what there is; empty where there is none. */
+export function query(values) {
+  const text = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== ''));
   return String(text) ? `?${text}` : '';
 }
 

@@ -9,7 +9,7 @@ import { showList } from './lists.js';
 import { showComparison, showMapping } from './mapping.js';
 import { needsSignIn, showAccount, showMe, signInPage } from './me.js';
 import { showNetwork } from './network.js';
-import { problemNode } from './problem.js';
+import { actButton, problemNode } from './problem.js';
 import { showProgram, showTimeline } from './program.js';
 import { showSweep } from './sweep.js';
 
@@ -71,7 +71,13 @@ async function navigate() {
     if (signal.aborted || error.name === 'AbortError') return;
     title = needsSignIn(error) ? 'Sign in' : 'Error';
     if (needsSignIn(error)) signInPage(page, enter);
-    else fill(page, pageHead('This page cannot be shown'), problemNode(error), element('p', element('a', { href: '#/jobs' }, 'Back to the jobs')));
+    else
+      fill(
+        page,
+        pageHead('This page cannot be shown'),
+        problemNode(error),
+        element('div.buttons', actButton('Try again', navigate), element('a.button', { href: '#/jobs' }, 'Back to the jobs')),
+      );
   }
   if (signal.aborted) return;
   attach(page, wait, signal);

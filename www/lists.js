@@ -306,7 +306,7 @@ export const LISTS = {
       ['', opened],
     ],
     usual: ['Job', 'State', 'Network', 'Chip', 'Cores', 'Step', 'Energy of a step', 'Time', 'Created', ''],
-    filters: { state: STATES, kind: ['map', 'compile', 'simulate', 'profile', 'deploy', 'sweep'], chip: null, network: null },
+    filters: { state: STATES, kind: ['map', 'compile', 'quantize', 'simulate', 'profile', 'deploy', 'solve', 'sweep'], chip: null, network: null },
     live: true,
   },
   mappings: {

@@ -779,6 +779,13 @@ test('what is copied runs, constraints too, and makes the same bytes', async () 
   await go(`#/mappings/${mapping}`);
   const same = await (await api.get(`${server.url}/v1/mappings/${mapping}/content`)).text();
   const run = (line) => execFileSync('sh', ['-c', line], { cwd: process.env.CM_SCREENSHOTS, encoding: 'utf8', env: { ...process.env, PATH: `${process.env.CM_BUILD}:${process.env.PATH}` } });
+  await page.click('text=Copy as Python');
+  const python = `import coremap; ${await page.textContent('.copied')}.save('copied.json')`;
+  execFileSync('/usr/bin/python3', ['-c', python], {
+    cwd: process.env.CM_SCREENSHOTS,
+    env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: join(process.env.CM_SOURCE, 'python'), COREMAP_LIBRARY: join(process.env.CM_BUILD, 'library', 'libcoremap.so') },
+  });
+  assert.equal(readFileSync(join(process.env.CM_SCREENSHOTS, 'copied.json'), 'utf8'), same, 'Python');
   for (const way of ['curl', 'coremap']) {
     await page.click(`text=Copy as ${way}`);
     const told = run(await page.textContent('.copied'));
@@ -997,6 +1004,24 @@ test('a compile job ends in a page with the program, its timeline and its files'
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing sticks out');
   await page.setViewportSize({ width: 1280, height: 860 });
   await shot('program', { fullPage: true });
+});
+
+test('places that cannot be are told with the reason, those that can with their tiles', async () => {
+  const ask = async (columns) => {
+    const nodes = ['a', 'b'].map((name) => ({ name, kind: 'core' })),
+      problem = { array: { columns, rows: 1, tiles: [{ kind: 'core', rows: [0, 0] }] }, nodes, edges: [{ from: 'a', to: 'b' }] };
+    const { id } = await (await api.post(`${server.url}/v1/jobs`, { data: { kind: 'solve', options: { problem } } })).json();
+    await api.get(`${server.url}/v1/jobs/${id}/events`).then((events) => events.text()); // which end with the job
+    await go(`#/jobs/${id}`);
+    return (await getJson(`/v1/jobs/${id}`)).report;
+  };
+  const { reason } = await ask(1);
+  assert.ok((await section('Answer').textContent()).includes(reason.words.slice(1)));
+  const { places } = await ask(2);
+  assert.deepEqual(
+    await section('Places').locator('tbody tr').evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent))),
+    Object.entries(places).map(([name, at]) => [name, at.join(', ')]),
+  );
 });
 
 test('what is not there is said', async () => {
