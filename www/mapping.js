@@ -53,6 +53,16 @@ export function startView(view, regions, size) {
   if (width < view.width / 3 && height < view.height / 3) view.show({ x, y, width, height }, ...size, false);
 }
 
+/** Runs when a view that was moved rests. */
+function resting(view, run, signal) {
+  let moved = null;
+  view.onChange((what) => {
+    if (what !== 'view') return;
+    clearTimeout(moved);
+    moved = setTimeout(() => signal.aborted || run(), MOVED_MS);
+  });
+}
+
 /** What the simulator takes: axons, and as many cores behind a router as its packets can name. */
 const SIMULATED_CORES_MOST = 60;
 
@@ -98,20 +108,20 @@ function makingButtons(id, summary, outcome) {
 export async function showMapping(main, { id, query, replaceQuery, attach }, signal) {
   const model = await Model.load(id, signal);
   const view = new View(model.width, model.height);
-  let moved = null;
   const { summary } = model;
   const { candidates, pareto } = summary.report ?? {};
   const picture = new Picture(model, view, { label: `Heat map of ${model.chip.name}, ${model.width} by ${model.height} cores`, hint: HINT, signal });
-  const tools = layerTools(layersOf(summary), model, query.get('layer'), () => (remember(), present()));
+  const tools = layerTools(layersOf(summary), model, query, () => (remember(), present()));
   const told = element('p.map-told', { role: 'status' });
   const busiestTitle = element('h2'),
     busiestBody = element('div');
   const links = element('input', {
     type: 'checkbox',
-    checked: true,
+    checked: query.get('links') !== '0',
     onchange: () => {
       picture.map.showLinks = links.checked;
       picture.map.redraw();
+      remember();
     },
   });
   const flows = element('input', { type: 'checkbox', onchange: () => follow() });
@@ -136,6 +146,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
         ...(selected >= 0 && { core: model.place(selected).replace(' ', '') }),
         ...(tab && tab !== 'core' && { tab }),
         ...(flows.checked && { flows: 1 }),
+        ...(!links.checked && { links: 0 }),
         ...(place && { at: place }),
       }),
     );
@@ -160,12 +171,9 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
       announce(view.selected >= 0 ? `Selected. ${picture.describe(view.selected)}` : 'No core selected');
       follow();
     }
-    if (what === 'view') {
-      clearTimeout(moved);
-      moved = setTimeout(() => signal.aborted || remember(), MOVED_MS);
-    }
   });
 
+  resting(view, remember, signal);
   const compare = element('span.compare-choice');
   const outcome = element('div');
   const region = summary.region ?? { x: 0, y: 0, width: model.width, height: model.height };
@@ -230,6 +238,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
   attach();
   if (!view.go(query.get('at'), ...picture.map.size)) startView(view, [region], picture.map.size);
   flows.checked = query.has('flows');
+  picture.map.showLinks = links.checked;
   const presented = present();
   const wanted = /^(\d+),(\d+)$/.exec(query.get('core') ?? ''),
     tab = query.get('tab') ?? 'core';
@@ -282,9 +291,9 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
   const linked = models[0].width === models[1].width && models[0].height === models[1].height;
   const shared = new View(models[0].width, models[0].height);
   const views = [shared, linked ? shared : new View(models[1].width, models[1].height)];
-  const remember = () => replaceQuery(new URLSearchParams(tools.address));
-  const tools = layerTools(layersOf({}), models[1], query.get('layer'), () => (remember(), present())), // populations of two networks are not the same ones
-    apart = element('input', { type: 'checkbox', disabled: !linked, onchange: () => present() }),
+  const remember = () => replaceQuery(new URLSearchParams({ ...tools.address, ...(apart.checked && { less: 1 }), ...(shared.place && { at: shared.place }) }));
+  const tools = layerTools(layersOf({}), models[1], query, () => (remember(), present())), // populations of two networks are not the same ones
+    apart = element('input', { type: 'checkbox', disabled: !linked, checked: linked && query.has('less'), onchange: () => (remember(), present()) }),
     hint = linked ? 'Both pictures move together' : 'The chips differ in size: the pictures move apart';
 
   const sides = models.map((model, i) => {
@@ -346,7 +355,8 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
     (error) => error.name === 'AbortError' || fill(changed, section('What changed from A to B', element('p.quiet', error.message))),
   );
   const regions = models.map((model) => model.summary.region ?? { x: 0, y: 0, width: model.width, height: model.height });
-  if (linked) startView(shared, regions, sides[0].picture.map.size);
+  if (linked && !shared.go(query.get('at'), ...sides[0].picture.map.size)) startView(shared, regions, sides[0].picture.map.size);
+  if (linked) resting(shared, remember, signal);
   else sides.forEach(({ picture }, i) => startView(views[i], [regions[i]], picture.map.size));
   await present();
   return 'Comparison';

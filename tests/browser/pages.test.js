@@ -649,6 +649,21 @@ test('the heat map works without a mouse', async () => {
   await page.waitForFunction(() => document.getElementById('core-title').textContent === 'Core');
 });
 
+test('bars of a limit are chosen by keys, and what is seen stands in the address', async () => {
+  await go(`#/mappings/${mappings[0]}?tab=limits&links=0&log=1`);
+  const bars = page.locator('.limit-row svg.small-plot').first();
+  await bars.focus();
+  await drawn();
+  const before = await pictureOf('.heat-canvas');
+  for (const key of ['ArrowRight', 'ArrowRight', 'Shift+ArrowRight']) await page.keyboard.press(key);
+  assert.equal(await bars.locator('.lit').count(), 2);
+  assert.match(plain(await page.textContent('#announcer')), /^\d+ cores? from .* to /);
+  await drawnAnew('.heat-canvas', before); // other cores fade
+  await page.keyboard.press('Escape');
+  await page.check('input[name=layer][value=traffic]', { force: true });
+  await page.waitForFunction(() => /layer=traffic&log=1&tab=limits&links=0/.test(location.hash));
+});
+
 test('every control is reached by the Tab key, has a name and shows its focus', async () => {
   for (const hash of ['#/jobs', '#/new', `#/mappings/${mappings[0]}`]) {
     await go(hash);
