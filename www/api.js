@@ -85,7 +85,7 @@ export const getSchemas = async (signal) => (await getDescription(signal)).compo
 export async function getDeeds(signal) {
   const { paths } = await getDescription(signal),
     all = Object.values(paths).flatMap((path) => Object.values(path));
-  return (name) => all.find(({ operationId }) => operationId === name)?.summary ?? words(name);
+  return (name) => all.find(({ operationId }) => operationId === name)?.summary.split(',')[0] ?? words(name);
 }
 
 /** How a network's file can be read: name, description and schema of each option. */

@@ -6,7 +6,7 @@ import { boxText, changeJson, chipHistory, classesForm, given, pinsForm, pinsIn 
 import { element, every, facts, field, fill, linkTo, pageHead, section, setText, stamp } from './dom.js';
 import { capital, count, duration, moment, percent } from './format.js';
 import { HeatMap } from './heatmap.js';
-import { absentOf, BROKEN, categories, eachCore, FREE, pinsOf, TAKEN } from './layers.js';
+import { absentOf, BROKEN, categories, eachCore, FREE, largestFree, pinsOf, TAKEN } from './layers.js';
 import { ownerSwatch, whose } from './picture.js';
 import { actButton, Problem, smallButton } from './problem.js';
 import { onTheme } from './surface.js';
@@ -94,7 +94,13 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
         ['Free', count(state.totals[FREE])],
         ['Taken', count(state.totals[TAKEN])],
         ['Broken', count(state.totals[BROKEN])],
-        free?.fragmentation && ['Largest free rectangle', count(free.fragmentation.largest_free_rectangle, 'cores')],
+        free?.fragmentation && [
+          'Largest free rectangle',
+          smallButton(count(free.fragmentation.largest_free_rectangle, 'cores'), () => choose(largestFree(state, absent)), {
+            class: 'link',
+            title: 'Choose it',
+          }),
+        ],
         free?.fragmentation && ['Fragmentation', percent(free.fragmentation.value), 'how broken up the free cores are'],
       ]),
     );

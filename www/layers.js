@@ -136,6 +136,27 @@ export function categories(holders, { width, height, part }, absent = null) {
   return { width, height, kind, owner, owners, counts, totals, look };
 }
 
+/** The largest box of free cores, {x0, y0, x1, y1}; null: none is free. The first from the top, then from the left. O(cores). */
+export function largestFree({ kind, width, height }, absent = null) {
+  const above = new Uint32Array(width + 1); // how many free cores end in this row, by column; behind the last none
+  let best = null,
+    most = 0;
+  for (let y = 0; y < height; y++) {
+    const stack = []; // columns from which on all are at least so tall, [x, tall], taller and taller
+    for (let x = 0; x <= width; x++) {
+      if (x < width) above[x] = kind[y * width + x] === FREE && !absent?.[y * width + x] ? above[x] + 1 : 0;
+      let from = x;
+      while (stack.length > 0 && stack.at(-1)[1] >= above[x]) {
+        const [first, tall] = stack.pop();
+        if (tall * (x - first) > most) [most, best] = [tall * (x - first), { x0: first, y0: y + 1 - tall, x1: x - 1, y1: y }];
+        from = first;
+      }
+      stack.push([from, above[x]]);
+    }
+  }
+  return best;
+}
+
 /** The `most` cores with the largest values, largest first; ties by core number. O(n log most). */
 export function busiest(values, most) {
   const kept = [];

@@ -3,6 +3,7 @@
 
 import { element, fill, section, setText, svg } from './dom.js';
 import { count, NONE, percent, time } from './format.js';
+import { keepButton } from './plots.js';
 
 const WIDTH = 180,
   HEIGHT = 34,
@@ -135,7 +136,11 @@ export class OperatorGraph {
         'Lines carry values from above; darker boxes take more time, bars are shares of the critical path. A press opens a block, or shows an operator on the timeline.',
       ),
       this.#frame,
-      element('div.buttons', element('button.button', { onclick: () => this.#toggle() }, 'Open or close all blocks')),
+      element(
+        'div.buttons',
+        element('button.button', { onclick: () => this.#toggle() }, 'Open or close all blocks'),
+        keepButton('Operators of the program', () => this.#frame.firstElementChild),
+      ),
       this.#readout,
     );
   }
@@ -181,7 +186,7 @@ export class OperatorGraph {
       this.#frame,
       svg(
         'svg',
-        { width, height },
+        { width, height, viewBox: `0 0 ${width} ${height}` },
         lines,
         boxes.map((one, i) => this.#box(one, corner(one), told[i], longest)),
       ),

@@ -24,12 +24,23 @@ function fileOf(plot) {
   return `${open(plot.getAttribute('viewBox'))}${copy.innerHTML}</svg>`;
 }
 
+/** The button that keeps what plot() gives. */
+export function keepButton(label, plot) {
+  const keep = () => saveAs(new Blob([fileOf(plot())], { type: 'image/svg+xml' }), `${label}.svg`);
+  return element('button.icon-button', { title: 'Keep this picture as SVG', 'aria-label': `Keep as SVG: ${label}`, onclick: keep }, icon('vector'));
+}
+
 /** A plot (an SVG or a canvas) with its caption, and a button that keeps it. */
 export function framed(plot, ...caption) {
-  const label = plot.getAttribute('aria-label'),
-    keep = () => saveAs(new Blob([fileOf(plot)], { type: 'image/svg+xml' }), `${label}.svg`),
-    button = element('button.icon-button', { title: 'Keep this picture as SVG', 'aria-label': `Keep as SVG: ${label}`, onclick: keep }, icon('vector'));
-  return element('figure.plot-box', plot, element('figcaption', element('span.caption', caption), button));
+  return element(
+    'figure.plot-box',
+    plot,
+    element(
+      'figcaption',
+      element('span.caption', caption),
+      keepButton(plot.getAttribute('aria-label'), () => plot),
+    ),
+  );
 }
 
 const line = (x1, y1, x2, y2, kind) => svg('line', { x1, y1, x2, y2, class: kind });
