@@ -10,7 +10,7 @@ import { progressPlot } from './plots.js';
 import { actButton, problemNode } from './problem.js';
 import { reportPanels } from './report.js';
 import { simulationSections } from './simulation.js';
-import { figures, NUMBER, share, tableSection } from './table.js';
+import { figures, share, tableSection } from './table.js';
 import { attemptsTable, keyFigures, metricsOf, optionsTable, stepLine } from './tables.js';
 
 /** Places of nodes on tiles, or why there are none. */

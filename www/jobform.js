@@ -205,7 +205,7 @@ export function visibilityField(id, label, me) {
   return { node, value: () => (node.hidden ? '' : control.value) };
 }
 
-export const tick = (id) => element('input', { id, type: 'checkbox' });
+const tick = (id) => element('input', { id, type: 'checkbox' });
 
 // Options of jobs (docs/reference/options.md lists them all) that the form has, with their labels.
 const BASIC = { preset: 'Preset', stop_after: 'Last stage', seed: 'Seed' };
@@ -221,7 +221,7 @@ const LABELS = { ...BASIC, ...MORE };
 export const OPTIONS = new Set(Object.keys(LABELS));
 const NUMBERS = new Set(['integer', 'number']);
 
-export function controlOf(id, { type, enum: words, default: normal, minimum, maximum, examples }) {
+function controlOf(id, { type, enum: words, default: normal, minimum, maximum, examples }) {
   if (words) return select({ id }, [['', `${normal ?? 'none'} (unless chosen)`], ...words.filter((word) => word !== normal)]);
   if (type === 'boolean') return tick(id);
   const max = Math.min(maximum, Number.MAX_SAFE_INTEGER);

@@ -18,6 +18,8 @@ const told = (pick, block = pick) => ({
     return one ? (pick(one, summary) ?? NaN) : NaN;
   },
 });
+/** One of mappings by profile: of a core, and the most of one of a block, which has names of its own. */
+const measured = (id, label, unit, pick) => ({ id, label, unit, measured: true, ...told(pick) });
 const fullest = ({ shares = {} }) => Object.values(shares).reduce((most, share) => Math.max(most ?? 0, share), undefined);
 
 /** value(model, core): NaN where there is nothing to show. limit: the name of the chip limit that the layer's figure is held against. details: needs what
@@ -39,31 +41,15 @@ export const LAYERS = [
     ...told(null, ({ population }) => population),
     value: ({ cores, summary }, core) => summary.populations.of_parts[cores.part[core]] ?? NaN,
   },
-  {
-    id: 'rate',
-    label: 'Rates',
-    unit: 'spikes a step of a neuron, in the mean',
-    measured: true,
-    ...told(
-      ({ spikes, neurons }, { measured }) => spikes / neurons / measured.steps,
-      ({ neuron_spikes: spikes }, { measured }) => spikes / measured.steps,
-    ),
-  },
-  { id: 'silent', label: 'Silent', unit: 'neurons that never spiked', measured: true, ...told(({ silent }) => silent) },
-  {
-    ...{ id: 'peak', label: 'Peak spikes', unit: 'spikes in its fullest step', measured: true },
-    ...told(
-      ({ peaks }) => peaks?.spikes,
-      ({ peak_spikes: most }) => most,
-    ),
-  },
-  {
-    ...{ id: 'peak-in', label: 'Peak packets', unit: 'packets in, in its fullest step', measured: true },
-    ...told(
-      ({ peaks }) => peaks?.packets_in,
-      ({ peak_packets_in: most }) => most,
-    ),
-  },
+  measured(
+    'rate',
+    'Rates',
+    'spikes a step of a neuron, in the mean',
+    ({ spikes, neurons, neuron_spikes: most }, { measured: { steps } }) => (most ?? spikes / neurons) / steps,
+  ),
+  measured('silent', 'Silent', 'neurons that never spiked', ({ silent }) => silent),
+  measured('peak', 'Peak spikes', 'spikes in its fullest step', ({ peaks, peak_spikes: most }) => most ?? peaks?.spikes),
+  measured('peak-in', 'Peak packets', 'packets in, in its fullest step', ({ peaks, peak_packets_in: most }) => most ?? peaks?.packets_in),
   { id: 'occupancy', label: 'Occupancy', unit: '', categories: true },
 ].map((layer) => ({ show: si, ...layer }));
 

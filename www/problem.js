@@ -1,7 +1,7 @@
 // A problem reply (RFC 9457) in words: what, where, and the figures that came with it; and buttons whose failure is shown so.
 
 import { announce, element, facts, field, fill, select } from './dom.js';
-import { capital, count, words } from './format.js';
+import { capital, valueText, words } from './format.js';
 
 const KNOWN = new Set(['type', 'title', 'status', 'detail', 'code', 'where', 'instance']);
 
@@ -11,18 +11,6 @@ export class Problem extends Error {
     this.body = body ?? {};
     this.status = status;
   }
-}
-
-function figureText(value) {
-  if (typeof value === 'number') return count(value);
-  if (Array.isArray(value)) return value.map(figureText).join(' × ');
-  if (value && typeof value === 'object') {
-    if ('width' in value && 'height' in value) return `${count(value.width)} × ${count(value.height)}`;
-    return Object.entries(value)
-      .map(([name, part]) => `${words(name)} ${figureText(part)}`)
-      .join(', ');
-  }
-  return String(value);
 }
 
 /** { title, detail, where, figures: [[name, text]] } of a problem reply or of any error. */
@@ -37,7 +25,7 @@ export function problemWords(problem) {
     figures: Object.entries(body)
       .filter(([name, value]) => !KNOWN.has(name) && value !== null)
       .filter(([name]) => name !== 'request' || body.status >= 500) // for whoever reads the log
-      .map(([name, value]) => [capital(words(name)), figureText(value)]),
+      .map(([name, value]) => [capital(words(name)), valueText(value)]),
   };
 }
 

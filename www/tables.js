@@ -3,7 +3,7 @@
 
 import { getBuffer, mappingUrl } from './api.js';
 import { element, facts, linkTo, saveAs, section, select } from './dom.js';
-import { aboveBound, count, difference, duration, energy, NONE, percent, si, time, withTimes, words } from './format.js';
+import { aboveBound, count, difference, duration, energy, NONE, percent, si, time, valueText, withTimes, words } from './format.js';
 import { busiest, LAYERS } from './layers.js';
 import { kindRows, kindSwatch, valueSwatch } from './picture.js';
 import { actButton } from './problem.js';
@@ -40,20 +40,15 @@ export function stepLine({ metrics, report }) {
 /** A mapping of a network whose rates vary: the time and energy of a step in every scenario; null for other networks. */
 export function scenariosTable(scenarios) {
   if (!scenarios) return null;
-  const together = (name) => ({ name: name === scenarios.objective ? `${name} (objective)` : name, metrics: scenarios[name] });
-  const figure =
-    (name, show) =>
-    ({ metrics }) =>
-      show(metrics[name]);
+  const together = (name) => ({ name: name === scenarios.objective ? `${name} (objective)` : name, metrics: scenarios[name] }),
+    all = [...scenarios.each, together('worst'), together('mean')];
   const node = tableSection(
     'Scenarios',
-    [...scenarios.each, together('worst'), together('mean')],
+    all.map(({ name, metrics }) => ({ ...metrics, name })),
     [
       ['Scenario', 'name'],
-      ['Busiest core', figure('core_ns_max', time), NUMBER],
-      ['Time step', figure('step_ns', time), NUMBER],
-      ['Energy of a step', figure('energy_step_pj', energy), NUMBER],
-      ['Energy of hops', figure('energy_pj', energy), NUMBER],
+      ...figures(time, { 'Busiest core': 'core_ns_max', 'Time step': 'step_ns' }),
+      ...figures(energy, { 'Energy of a step': 'energy_step_pj', 'Energy of hops': 'energy_pj' }),
     ],
   );
   node.id = 'scenarios';
@@ -168,9 +163,6 @@ export function paretoSection(id, pareto) {
   );
 }
 
-const plainValue = (value) =>
-  value === null ? NONE : Array.isArray(value) ? value.map(plainValue).join(', ') || 'none' : typeof value === 'number' ? count(value) : String(value);
-
 /** Options that differ from what the server does unless told; `table`: what it says of each. */
 export function optionsTable(options, described) {
   const given = Object.entries(options ?? {})
@@ -178,8 +170,8 @@ export function optionsTable(options, described) {
     .map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : value]);
   return tableSection({ label: 'Options', empty: 'All as the server does it unless told.' }, given, [
     ['Option', ([name]) => element('code', { title: described?.[name]?.description }, name)],
-    ['Value', ([, value]) => (value.length > 100 ? `${value.slice(0, 60)}… (${count(value.length)} characters)` : plainValue(value))],
-    ['Unless told', ([name]) => plainValue(described?.[name]?.default ?? null), 'quiet'],
+    ['Value', ([, value]) => (value.length > 100 ? `${value.slice(0, 60)}… (${count(value.length)} characters)` : valueText(value, ', '))],
+    ['Unless told', ([name]) => valueText(described?.[name]?.default ?? null, ', '), 'quiet'],
   ]);
 }
 
