@@ -6,10 +6,13 @@ import { Problem } from './problem.js';
 
 async function request(path, { signal, method = 'GET', body, headers } = {}) {
   let response;
+  const lost = document.getElementById('link-state');
   try {
     response = await fetch(path, { signal, method, body, headers });
+    lost.hidden = true;
   } catch (error) {
     if (error.name === 'AbortError') throw error;
+    lost.hidden = false; // whatever page one is on, until it answers again
     throw new Error('the server does not answer');
   }
   // A reply that is not JSON (a proxy's page, a reset) still has its status.

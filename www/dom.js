@@ -151,6 +151,17 @@ export function every(ms, run, signal) {
   signal.addEventListener('abort', () => clearInterval(timer));
 }
 
+export const MOVED_MS = 200; // what one moves is in the address when it rests
+
+/** run() once it has not been asked for again for so many milliseconds, while the page is there. */
+export function rested(ms, run, signal) {
+  let due = null;
+  return () => {
+    clearTimeout(due);
+    due = setTimeout(() => signal.aborted || run(), ms);
+  };
+}
+
 /** Says it to screen readers without moving the focus. */
 export function announce(text) {
   setText(document.getElementById('announcer'), text);

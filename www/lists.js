@@ -6,7 +6,7 @@ import { cancelJob, change, getJson, isOver, pathOf, watchJobs } from './api.js'
 import { announce, element, fill, linkTo, pageHead, pageOf, progressBar, select, setText, stamp } from './dom.js';
 import { bytes, count, energy, NONE, percent, shortId, si, time, words } from './format.js';
 import { badge, resultOf, runText, stateLine } from './job.js';
-import { actButton, form, problemNode, problemWords, sends, smallButton } from './problem.js';
+import { actButton, form, Problem, problemNode, problemWords, sends, smallButton } from './problem.js';
 import { headOf, rowOf, table } from './table.js';
 import { sizeText } from './upload.js';
 
@@ -104,11 +104,13 @@ export const showList =
       empty.hidden = rows.size > 0;
       frame.hidden = rows.size === 0;
     }
+    /** What went wrong; that the server does not answer stands above already. */
+    const wrong = (error) => error instanceof Problem && fill(outcome, problemNode(error));
     let due = null;
     const soon = (wait = TOGETHER_MS) => {
       due ??= setTimeout(() => {
         due = null;
-        refresh().catch((error) => error.name !== 'AbortError' && fill(outcome, problemNode(error)));
+        refresh().catch(wrong);
       }, wait);
     };
     /** Asks for the list otherwise, and says so in the address. */
@@ -210,12 +212,12 @@ export const showList =
     const seen = new IntersectionObserver((entries) => entries.some(({ isIntersecting }) => isIntersecting) && next().catch(() => {}), { rootMargin: '400px' });
     seen.observe(more);
     signal.addEventListener('abort', () => seen.disconnect());
-    if (list.live) keepCurrent({ rows, put, refresh, soon }, signal);
+    if (list.live) keepCurrent({ rows, put, refresh, soon, wrong }, signal);
     return list.title;
   };
 
 /** Rows of jobs follow what happens: by events, and by asking where these do not come through. */
-function keepCurrent({ rows, put, refresh, soon }, signal) {
+function keepCurrent({ rows, put, refresh, soon, wrong }, signal) {
   watchJobs(
     {
       onProgress: ({ job: id, ...progress }) => {
@@ -227,24 +229,11 @@ function keepCurrent({ rows, put, refresh, soon }, signal) {
     signal,
   );
   const poll = async () => {
-    const lost = document.getElementById('link-state');
-    if (!document.hidden) {
-      try {
-        await refresh();
-        lost.hidden = true;
-      } catch (error) {
-        if (signal.aborted) return;
-        lost.hidden = false;
-        setText(lost, problemWords(error).detail || 'no answer');
-      }
-    }
+    if (!document.hidden) await refresh().catch(wrong);
     if (!signal.aborted) timer = setTimeout(poll, [...rows.values()].some(({ row }) => !isOver(row)) ? BUSY_MS : CALM_MS);
   };
   let timer = setTimeout(poll, BUSY_MS);
-  signal.addEventListener('abort', () => {
-    clearTimeout(timer);
-    document.getElementById('link-state').hidden = true;
-  });
+  signal.addEventListener('abort', () => clearTimeout(timer));
 }
 
 const gap = (of) => (value) => (value[of] === undefined ? NONE : value[of] < 1 ? percent(value[of]) : `${si(1 + value[of])} times`);

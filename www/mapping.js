@@ -5,7 +5,7 @@ import { actionBar, mapCopies } from './actions.js';
 import { change, getJob, getSchemas, listMappings, mappingUrl, startJob } from './api.js';
 import { union } from './colour.js';
 import { deploySection } from './deploy.js';
-import { announce, element, fill, linkTo, pageHead, pageOf, section, select, setText } from './dom.js';
+import { announce, element, fill, linkTo, MOVED_MS, pageHead, pageOf, rested, section, select, setText } from './dom.js';
 import { flowOverlay } from './flows.js';
 import { count, dateText, partsText, percent, shortId, si, time } from './format.js';
 import { layersOf } from './layers.js';
@@ -19,8 +19,7 @@ import { comparisonTable } from './tables.js';
 import { View } from './view.js';
 
 const HINT = 'Drag to move, wheel or pinch to zoom, click a core for its details';
-const OTHERS = 50, // mappings to compare with
-  MOVED_MS = 200; // what one moves is in the address when it rests
+const OTHERS = 50; // mappings to compare with
 
 /** What to call a mapping among others of its network. */
 export const mappingName = ({ objective, preset, seed, created, name }) =>
@@ -51,16 +50,6 @@ export function startView(view, regions, size) {
   const width = Math.max(...regions.map((box) => box.x + box.width)) - x,
     height = Math.max(...regions.map((box) => box.y + box.height)) - y;
   if (width < view.width / 3 && height < view.height / 3) view.show({ x, y, width, height }, ...size, false);
-}
-
-/** Runs when a view that was moved rests. */
-function resting(view, run, signal) {
-  let moved = null;
-  view.onChange((what) => {
-    if (what !== 'view') return;
-    clearTimeout(moved);
-    moved = setTimeout(() => signal.aborted || run(), MOVED_MS);
-  });
 }
 
 /** What the simulator takes: axons, and as many cores behind a router as its packets can name. */
@@ -173,7 +162,8 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
     }
   });
 
-  resting(view, remember, signal);
+  const moved = rested(MOVED_MS, remember, signal);
+  view.onChange((what) => what === 'view' && moved());
   const compare = element('span.compare-choice');
   const outcome = element('div');
   const region = summary.region ?? { x: 0, y: 0, width: model.width, height: model.height };
@@ -356,8 +346,9 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
   );
   const regions = models.map((model) => model.summary.region ?? { x: 0, y: 0, width: model.width, height: model.height });
   if (linked && !shared.go(query.get('at'), ...sides[0].picture.map.size)) startView(shared, regions, sides[0].picture.map.size);
-  if (linked) resting(shared, remember, signal);
-  else sides.forEach(({ picture }, i) => startView(views[i], [regions[i]], picture.map.size));
+  const moved = rested(MOVED_MS, remember, signal);
+  shared.onChange((what) => linked && what === 'view' && moved());
+  if (!linked) sides.forEach(({ picture }, i) => startView(views[i], [regions[i]], picture.map.size));
   await present();
   return 'Comparison';
 }

@@ -1,6 +1,6 @@
 // The panel beside the map: the questions that one has of a mapping, a tab each, and what one core holds.
 
-import { bar, element, facts, fill, icon, setText } from './dom.js';
+import { bar, element, facts, fill, icon, rested, setText } from './dom.js';
 import { choicesSection } from './fits.js';
 import { flowOverlay, getFlows, neuronName, placeOf, questionOf, treeOverlay } from './flows.js';
 import { aboveBound, capital, count, NONE, percent, si, time, withTimes, words } from './format.js';
@@ -202,16 +202,13 @@ export class Panel {
 
   find() {
     const found = element('div.stack', { 'aria-live': 'polite' });
-    let due = null;
+    const typed = rested(TYPED_MS, () => shownIn(found, this.look(input.value.trim())), this.signal);
     const input = element('input', {
       type: 'search',
       id: 'find-text',
       placeholder: 'name or number, 12,7 or part 5',
       autocomplete: 'off',
-      oninput: () => {
-        clearTimeout(due);
-        due = setTimeout(() => shownIn(found, this.look(input.value.trim())), TYPED_MS);
-      },
+      oninput: typed,
     });
     return element('div.stack', element('label', { for: 'find-text' }, 'Find a neuron, a core, a part or a population'), input, found);
   }

@@ -993,6 +993,18 @@ test('a compile job ends in a page with the program, its timeline and its files'
   assert.match(plain(await page.textContent('#main')), new RegExp(`Critical path as a table \\(${grouped(events.length)} spans\\)`));
   const held = trace.traceEvents.filter(({ ph }) => ph === 'C').map(({ args }) => args.bytes);
   assert.ok(held.length > 2 && Math.max(...held) <= trace.otherData.limits.memory);
+  await page.focus('.timeline-canvas');
+  await page.keyboard.press('+');
+  await page.waitForFunction(() => /[?&]at=[\d.]/.test(location.hash));
+  await drawn();
+  const zoomed = await pictureOf('.timeline-canvas');
+  await page.reload();
+  await page.waitForSelector('.timeline-canvas');
+  await drawn();
+  assert.ok((await pictureOf('.timeline-canvas')) === zoomed, 'an address shows what one saw');
+  await page.focus('.timeline-canvas');
+  await page.keyboard.press('0');
+  await drawnAnew('.timeline-canvas', zoomed);
   const before = await pictureOf('.timeline-canvas');
   await page.check('.path-switch input');
   await drawnAnew('.timeline-canvas', before);
@@ -1037,6 +1049,20 @@ test('places that cannot be are told with the reason, those that can with their 
     await section('Places').locator('tbody tr').evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent))),
     Object.entries(places).map(([name, at]) => [name, at.join(', ')]),
   );
+});
+
+test('a server that does not answer is told, and when it answers again', async () => {
+  expected.push(/net::ERR_FAILED/);
+  await go('#/jobs');
+  const jobs = /\/v1\/jobs\?/,
+    ask = (text) => page.fill('input[type=search]', text);
+  await page.route(jobs, (route) => route.abort());
+  await ask('x');
+  await page.waitForSelector('#link-state', { state: 'visible' });
+  await page.unroute(jobs);
+  await ask('');
+  await page.waitForSelector('#link-state', { state: 'hidden' });
+  expected.pop();
 });
 
 test('what is not there is said', async () => {
