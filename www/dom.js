@@ -40,17 +40,17 @@ export function svg(tag, attributes, ...children) {
 
 const REACHED = 'a[href], button, input, select, textarea, summary, [tabindex]';
 
-/** Where the keyboard stands on one of what goes, it stands on what comes in that place. */
+/** Where the keyboard stands on one of what goes, it stands on the same afterwards, or on what comes in its place. */
 export function fill(node, ...children) {
-  const at =
-    node.contains(document.activeElement) && node !== document.activeElement ? [...node.querySelectorAll(REACHED)].indexOf(document.activeElement) : -1;
+  const was = document.activeElement,
+    all = () => [...node.querySelectorAll(REACHED)],
+    at = node !== was && node.contains(was) ? all().indexOf(was) : -1;
   node.replaceChildren();
   append(node, children);
-  if (at >= 0)
-    [...node.querySelectorAll(REACHED)]
-      .slice(0, at + 1)
-      .at(-1)
-      ?.focus({ preventScroll: true });
+  if (at < 0) return node;
+  const now = all(),
+    alike = (name) => was.getAttribute(name) && now.find((one) => one.getAttribute(name) === was.getAttribute(name));
+  (alike('id') || alike('aria-label') || now.slice(0, at + 1).at(-1))?.focus({ preventScroll: true });
   return node;
 }
 

@@ -1135,6 +1135,8 @@ test('with users one signs in with a token, by keyboard, and out again', async (
     await tab.focus('#user-name');
     await tab.keyboard.press('Enter');
     await tab.waitForSelector('[aria-label=Users] :is(td, th):text-is("carl")');
+    const standsOn = () => tab.evaluate(() => document.activeElement.id || document.activeElement.getAttribute('aria-label'));
+    assert.equal(await standsOn(), 'user-name', 'the keyboard keeps its place');
     await tab.fill('#quota-name', 'carl');
     await tab.selectOption('#quota-which', 'networks');
     await tab.fill('#quota-most', '12');
@@ -1142,6 +1144,7 @@ test('with users one signs in with a token, by keyboard, and out again', async (
     await tab.waitForSelector('[aria-label=Quotas] :is(td, th):text-is("12")');
     await tab.click('[aria-label="Disable carl"]');
     await tab.waitForSelector('[aria-label="Enable carl"]');
+    assert.equal(await standsOn(), 'Enable carl');
     for (const effect of ['user carl, role user, group ""', 'networks none -> 12', 'enabled -> disabled'])
       await tab.waitForSelector(`[aria-label="Audit trail"] :is(td, th):text-is('${effect}')`);
     await tab.selectOption('[aria-label="Role of carl"]', 'operator');
