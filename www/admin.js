@@ -136,7 +136,7 @@ async function auditPart(signal) {
       ['When', (entry) => stamp(entry.at)],
       ['User', 'user'],
       ['From', 'address'],
-      ['Did', (entry) => deed(entry.action)],
+      ['Did', (entry) => deed(entry.action), 'once'],
       ['To', (entry) => element('code', entry.object)],
       ['Effect', 'effect'],
     ],

@@ -37,8 +37,8 @@ export async function fitsTable({ network, chip, options = {}, problem }) {
         ['Cores needed', (fit) => (fit.cores_found ? count(Math.max(fit.cores_found, needed)) : fit.bound ? `${count(fit.bound.parts)} at least` : ''), NUMBER],
         ...figures(count, { Free: 'free' }),
         ['Takes about', (fit) => (rank(fit) < 2 ? duration(fit.seconds) : ''), NUMBER],
-        ['Why not', (fit) => [fit.reason ?? '', fit.earliest && [' earliest ', stamp(fit.earliest)]], 'quiet wide-only'],
         ['', (fit) => rank(fit) < 2 && smallButton('Map', () => start(fit.chip, options), { 'aria-label': `Map on ${fit.chip}` })],
+        ['Why not', (fit) => [fit.reason ?? '', fit.earliest && [' earliest ', stamp(fit.earliest)]], 'quiet wide-only why'],
       ],
     ),
   );

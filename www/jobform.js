@@ -77,8 +77,8 @@ export function jobForm({ chips, me, schemas, wanted }, signal) {
     const fitting = chips.filter((entry) => !model || entry.runs_programs);
     fill(
       chip,
-      model && optionsOf([['', 'none: permutations only']]),
       optionsOf(fitting.map(({ name: of, width, height, preset }) => [of, `${of} · ${count(width)} × ${count(height)}${preset ? '' : ' · own'}`])),
+      model && optionsOf([['', 'none: permutations only']]),
     );
     const has = (one) => fitting.some((entry) => entry.name === one);
     chip.value = has(before) ? before : model ? '' : has(DEFAULT_CHIP) ? DEFAULT_CHIP : fitting[0]?.name;

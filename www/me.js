@@ -85,6 +85,7 @@ export async function showAccount(node, left) {
   node.hidden = !me || me.open;
   document.getElementById('admin-link').hidden = !me || (!me.open && me.role === 'user');
   document.getElementById('me-link').hidden = !me;
+  document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }); // it may have been hidden until now
   if (node.hidden) return;
   const out = () =>
     signOut().finally(() => {

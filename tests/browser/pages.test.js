@@ -965,7 +965,7 @@ test('a compile job ends in a page with the program, its timeline and its files'
   const { chips } = await getJson('/v1/chips');
   assert.deepEqual(
     await page.locator('#chip option').evaluateAll((all) => all.map(({ value }) => value)),
-    ['', ...chips.filter((chip) => chip.runs_programs).map((chip) => chip.name)],
+    [...chips.filter((chip) => chip.runs_programs).map((chip) => chip.name), ''],
   );
   await page.selectOption('#chip', 'npu-mixed');
   await page.waitForFunction(() => document.body.textContent.includes('of on-chip memory'));
