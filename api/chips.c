@@ -18,7 +18,7 @@ void cm_list_chips(cm_request *request)
     const library_chip_facts c = library_chip_facts_of(chip);
     json_t *entry = json_pack("{s:s, s:b, s:s, s:I, s:I, s:I, s:b, s:b}", "name", chips[i].name, "preset", chips[i].preset,
                               "description", c.description, "width", (json_int_t)c.width, "height", (json_int_t)c.height, "cores",
-                              (json_int_t)c.width * c.height, "runs_programs", c.runs_programs, "takes_images", c.takes_images);
+                              (json_int_t)c.cores, "runs_programs", c.runs_programs, "takes_images", c.takes_images);
     if (!chips[i].preset)
       cm_owner_add(entry, &chips[i].owner);
     (void)json_array_append_new(list, entry);

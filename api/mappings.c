@@ -348,7 +348,7 @@ void cm_delete_mapping(cm_request *request)
 
 /* ---- the neurons of one part ---- */
 
-/* Reads one field of a CSV record (RFC 4180) into `field`, cut when longer; returns the character that ended it:
+/* Reads one field of a CSV record (RFC 4180) into `field`, cut between two characters when longer; returns the character that ended it:
  * ',', '\n' or EOF. Names may hold commas, quotes and line ends. */
 static int read_field(FILE *stream, char *field, size_t size)
 {
@@ -362,9 +362,12 @@ static int read_field(FILE *stream, char *field, size_t size)
       quoted = false;
     if (!quoted && (c == ',' || c == '\n' || c == EOF))
       break;
-    if (used + 1 < size && c != '\r')
+    if (used < size && c != '\r')
       field[used++] = (char)c;
   }
+  if (used == size)
+    while (((unsigned char)field[--used] & 0xc0) == 0x80 && used > 0)
+      ;
   field[used] = '\0';
   return c;
 }

@@ -21,7 +21,7 @@ cm_status library_chip_read(const char *text, const char *occupancy, size_t size
 library_chip_facts library_chip_facts_of(const coremap_chip *chip)
 {
   const cm_chip *c = chip->chip;
-  return (library_chip_facts){c->name, c->description, c->width, c->height, c->target != NULL, c->images.format[0] != '\0'};
+  return (library_chip_facts){c->name, c->description, c->width, c->height, cm_chip_cores(c) - c->dead_core_count, c->target != NULL, c->images.format[0] != '\0'};
 }
 
 cm_status library_chip_print(const coremap_chip *chip, char **text, cm_error *error)

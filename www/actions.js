@@ -1,9 +1,9 @@
 // What one does with anything that is kept: label, pin, show to others, delete and take back, copy its job as a line for curl, coremap and Python.
 
-import { change, getJson } from './api.js';
-import { announce, element, fill, form, select, sends } from './dom.js';
+import { change, getJson, pathOf } from './api.js';
+import { announce, element, fill, select } from './dom.js';
 import { listed } from './format.js';
-import { attemptIn, smallButton } from './problem.js';
+import { form, guarded, sends, smallButton } from './problem.js';
 
 const PINNED = new Set(['networks', 'mappings', 'programs']);
 
@@ -17,13 +17,11 @@ export function readLabels(text) {
 }
 export const labelText = (labels) => listed(labels, ([key, value]) => (value === '' ? key : `${key}=${value}`));
 
-export const pathOf = (kind, id) => `v1/${kind}/${encodeURIComponent(id)}`;
-
 /** Deletes things of one kind, and tells how to take them back; onBack() when they are. */
 export async function deleteThings(kind, ids, outcome, onBack = () => {}) {
   for (const id of ids) await change('DELETE', pathOf(kind, id));
   const back = async () => {
-    for (const id of ids) await change('POST', `v1/bin/${encodeURIComponent(id)}/restore`);
+    for (const id of ids) await change('POST', pathOf('bin', id, 'restore'));
     fill(outcome, element('p', { role: 'status' }, ids.length === 1 ? 'It is back.' : 'They are back.'));
     onBack();
   };
@@ -42,14 +40,13 @@ export async function deleteThings(kind, ids, outcome, onBack = () => {}) {
 export function actionBar(kind, id, signal) {
   const path = pathOf(kind, id),
     outcome = element('div'),
-    act = attemptIn(outcome),
     labels = element('input', { type: 'text', 'aria-label': 'Labels', placeholder: 'paper=fig3, draft', maxlength: '1000' });
   const pin = element('input', {
     type: 'checkbox',
-    onchange: () => act(() => change(pin.checked ? 'PUT' : 'DELETE', `${path}/pin`), pin.checked ? 'Pinned' : 'No longer pinned'),
+    onchange: guarded(() => change(pin.checked ? 'PUT' : 'DELETE', `${path}/pin`).then(() => (pin.checked ? 'Pinned' : 'No longer pinned'))),
   });
   const seen = select(
-    { 'aria-label': 'Who sees it', onchange: () => act(() => change('PUT', `${path}/access`, { visibility: seen.value }), `Seen by ${seen.value}`) },
+    { 'aria-label': 'Who sees it', onchange: guarded(() => change('PUT', `${path}/access`, { visibility: seen.value }).then(() => `Seen by ${seen.value}`)) },
     ['lab', 'group', 'private'],
   );
   Promise.all([getJson(`${path}/labels`, signal), getJson(`${path}/access`, signal)]).then(
@@ -66,7 +63,7 @@ export function actionBar(kind, id, signal) {
       'div.buttons.action-bar',
       form(
         'form.buttons',
-        () => act(() => change('PUT', `${path}/labels`, { labels: readLabels(labels.value) }), 'Labelled'),
+        () => change('PUT', `${path}/labels`, { labels: readLabels(labels.value) }).then(() => 'Labelled'),
         labels,
         sends('Label', 'button.button.small'),
       ),

@@ -1,12 +1,12 @@
 // #/admin: for operators the queue with reasons, and disk; for admins users, quotas and the audit trail too; and draining.
 
-import { change, getJson, getMe, getText, listJobs } from './api.js';
-import { element, facts, fieldForm, fill, folded, linkTo, pageHead, section, select, stamp } from './dom.js';
+import { change, getDeeds, getJson, getMe, getText, listJobs, pathOf } from './api.js';
+import { element, facts, fill, folded, linkTo, pageHead, section, select, stamp } from './dom.js';
 import { bytes, count, duration, NONE, shortId, words } from './format.js';
 import { stateLine } from './job.js';
 import { shortList } from './lists.js';
-import { attemptIn, problemNode, rowButton } from './problem.js';
-import { NUMBER, table, tableSection } from './table.js';
+import { actButton, fieldForm, guarded, problemNode, rowButton } from './problem.js';
+import { figures, NUMBER, table, tableSection } from './table.js';
 
 const QUEUE_MAX = 50,
   AUDIT_MAX = 50;
@@ -24,17 +24,11 @@ function laneTable(metrics) {
     age: of('coremapd_queue_age_seconds', { lane }),
     workers: total(metrics, { short: 'coremapd_short_workers', long: 'coremapd_workers' }[lane]),
   }));
-  return table(
-    'Lanes of the queue',
-    [
-      ['Lane', ({ lane }) => LANES[lane]],
-      ['Workers', ({ workers }) => count(workers), NUMBER],
-      ['Running', ({ running }) => count(running), NUMBER],
-      ['Waiting', ({ queued }) => count(queued), NUMBER],
-      ['Oldest waits', ({ queued, age }) => (queued > 0 ? duration(age) : ''), NUMBER],
-    ],
-    rows,
-  );
+  return table('Lanes of the queue', rows, [
+    ['Lane', ({ lane }) => LANES[lane]],
+    ...figures(count, { Workers: 'workers', Running: 'running', Waiting: 'queued' }),
+    ['Oldest waits', ({ queued, age }) => (queued > 0 ? duration(age) : ''), NUMBER],
+  ]);
 }
 
 async function queuePart(metrics, signal) {
@@ -46,38 +40,31 @@ async function queuePart(metrics, signal) {
 /** What each executor that is busy does; on the cluster what Slurm says while a job stands in its queue. */
 const executorTable = (running) =>
   table(
-    'Executors',
+    { label: 'Executors', empty: 'Nothing runs.' },
+    running.filter(({ kind }) => kind !== 'sweep'),
     [
       ['Where', ({ lane, progress }) => (lane !== 'cluster' ? LANES[lane] : `Cluster, ${progress?.phase === 'cluster' ? 'in its queue' : 'on a node'}`)],
       ['Job', (job) => linkTo('jobs', job.id, job.name || shortId(job.id))],
-      ['User', ({ user }) => user],
+      ['User', 'user'],
       ['Does', (job) => stateLine(job)],
       ['Since', ({ started }) => stamp(started)],
       ['Last heard', ({ heard }) => stamp(heard)],
     ],
-    running.filter(({ kind }) => kind !== 'sweep'),
-    { empty: 'Nothing runs.' },
   );
 
 /** Who has leased cores of which chip. */
-async function leasePart(signal, attempt, again) {
+async function leasePart(signal, again) {
   const { reservations } = await getJson('v1/reservations', signal);
-  const release = ({ chip, id, owner }) =>
-    attempt(() => change('DELETE', `v1/chips/${encodeURIComponent(chip)}/reservations/${id}`), again, `The lease of ${owner} is released`);
-  return tableSection(
-    'Leases',
-    [
-      ['Holder', ({ owner }) => owner],
-      ['User', ({ user }) => user],
-      ['Chip', ({ chip }) => linkTo('chips', chip, chip)],
-      ['Cores', (lease) => count(lease.count), NUMBER],
-      ['Until', ({ expires }) => stamp(expires)],
-      ['Job', ({ job }) => job && linkTo('jobs', job, shortId(job))],
-      ['', (lease) => rowButton('Release', `the lease of ${lease.owner}`, release(lease))],
-    ],
-    reservations,
-    { empty: 'Nobody has leased cores.' },
-  );
+  const release = ({ chip, id, owner }) => change('DELETE', pathOf('chips', chip, 'reservations', id)).then(() => again(`The lease of ${owner} is released`));
+  return tableSection({ label: 'Leases', empty: 'Nobody has leased cores.' }, reservations, [
+    ['Holder', 'owner'],
+    ['User', 'user'],
+    ['Chip', ({ chip }) => linkTo('chips', chip, chip)],
+    ...figures(count, { Cores: 'count' }),
+    ['Until', ({ expires }) => stamp(expires)],
+    ['Job', ({ job }) => job && linkTo('jobs', job, shortId(job))],
+    ['', (lease) => rowButton('Release', `the lease of ${lease.owner}`, () => release(lease))],
+  ]);
 }
 
 function diskPart(metrics) {
@@ -92,22 +79,17 @@ function diskPart(metrics) {
       ['Cache', bytes(total(metrics, 'coremapd_cache_bytes'))],
       ['Memory of the server', bytes(total(metrics, 'process_resident_memory_bytes'))],
     ]),
-    table(
-      'Stored bytes by user',
-      [
-        ['User', ([user]) => user || 'nobody'],
-        ['Stored', ([, stored]) => bytes(stored), NUMBER],
-      ],
-      rows,
-      { empty: 'Nothing is stored.' },
-    ),
+    table({ label: 'Stored bytes by user', empty: 'Nothing is stored.' }, rows, [
+      ['User', ([user]) => user || 'nobody'],
+      ['Stored', ([, stored]) => bytes(stored), NUMBER],
+    ]),
   );
 }
 
 /** Two presses, so that no stray one stops the server. */
-function drainPart(metrics, attempt, again) {
+function drainPart(metrics, again) {
   const draining = total(metrics, 'coremapd_draining') > 0;
-  const press = (text, method, told, look) => element(`button.button${look}`, { onclick: attempt(() => change(method, 'v1/drain'), again, told) }, text);
+  const press = (text, method, told, look) => actButton(text, () => change(method, 'v1/drain').then(() => again(told)), { class: look });
   return section(
     'Going down',
     element(
@@ -118,7 +100,7 @@ function drainPart(metrics, attempt, again) {
     ),
     draining
       ? press('Take jobs again', 'DELETE', 'Jobs are taken again', '')
-      : folded('Drain…', {}, press('Drain and stop the server', 'PUT', 'The server drains', '.primary')),
+      : folded('Drain…', {}, press('Drain and stop the server', 'PUT', 'The server drains', 'primary')),
   );
 }
 
@@ -130,66 +112,70 @@ export const limitText = (name, value, none = NONE) => (value === null || value 
 /** Columns for `rules`, [name, label], of a row's limits. */
 const limitColumns = (rules, of) => rules.map(([name, label]) => [label, (row) => limitText(name, of(row)[name]), NUMBER]);
 
-async function quotaPart(signal, attempt, again) {
+async function quotaPart(signal, again) {
   const { quotas } = await getJson('v1/quotas', signal);
-  const set = (limits, { of, name }) => attempt(() => change('PUT', `v1/quotas/${of}/${name}`, limits), again, 'The quota is set')(),
+  const set = (limits, { of, name }) => change('PUT', pathOf('quotas', of, name), limits).then(() => again('The quota is set')),
     ofs = [
       ['users', 'user'],
       ['groups', 'group'],
     ];
   return tableSection(
-    'Quotas',
-    [['Of', (row) => `${row.of} ${row.name}`], ...limitColumns(QUOTAS, (row) => row.quotas)],
+    { label: 'Quotas', empty: 'No quotas are set.' },
     quotas,
-    { empty: 'No quotas are set.' },
+    [['Of', (row) => `${row.of} ${row.name}`], ...limitColumns(QUOTAS, (row) => row.quotas)],
     limitForm('quota', 'Name (*: everyone)', QUOTAS, 'Quota', set, [['of', 'Of a', ofs]]),
   );
 }
 
 async function auditPart(signal) {
-  const { entries } = await getJson(`v1/audit?limit=${AUDIT_MAX}`, signal);
+  const [{ entries }, deed] = await Promise.all([getJson(`v1/audit?limit=${AUDIT_MAX}`, signal), getDeeds(signal)]);
   return tableSection(
-    'Audit trail',
+    { label: 'Audit trail', empty: 'Nothing has been changed.' },
+    entries,
     [
       ['When', (entry) => stamp(entry.at)],
-      ['User', (entry) => entry.user],
-      ['From', (entry) => entry.address],
-      ['Did', (entry) => words(entry.action.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))],
+      ['User', 'user'],
+      ['From', 'address'],
+      ['Did', (entry) => deed(entry.action), 'once'],
       ['To', (entry) => element('code', entry.object)],
-      ['Effect', (entry) => entry.effect],
+      ['Effect', 'effect'],
     ],
-    entries,
-    { empty: 'Nothing has been changed.' },
     element('p', element('a', { href: 'v1/audit?format=ndjson', download: 'audit.ndjson' }, 'All of it, a line an entry')),
   );
 }
 
 /** A part that this token may not see, or that fails, says so in its place. */
-const guarded = (title, part) => part.catch((error) => section(title, problemNode(error)));
+const orWhyNot = (title, part) => part.catch((error) => section(title, problemNode(error)));
 
 export async function showAdmin(page, context, signal) {
   const me = await getMe();
-  const trouble = element('div'),
-    parts = element('div.stack');
-  const tried = attemptIn(trouble);
-  const attempt = (what, then, told) => () => tried(() => Promise.resolve(what()).then(then), told);
-  const show = async () => {
-    const admin = me.role === 'admin';
+  const parts = element('div.stack'),
+    admin = me.role === 'admin';
+  const show = async (told) => {
     const metrics = parseMetrics(await getText('metrics', signal));
     const made = await Promise.all([
-      guarded('Queue', queuePart(metrics, signal)),
-      guarded('Leases', leasePart(signal, attempt, show)),
+      orWhyNot('Queue', queuePart(metrics, signal)),
+      orWhyNot('Leases', leasePart(signal, show)),
       diskPart(metrics),
-      admin && guarded('Users', userPart(signal, attempt, show)),
-      admin && guarded('Quotas', quotaPart(signal, attempt, show)),
-      guarded('Retention', retentionPart(admin, attempt, show, signal)),
-      admin && guarded('Audit trail', auditPart(signal)),
-      drainPart(metrics, attempt, show),
+      admin && orWhyNot('Users', userPart(signal, show)),
+      admin && orWhyNot('Quotas', quotaPart(signal, show)),
+      orWhyNot('Retention', retentionPart(admin, show, signal)),
+      admin && orWhyNot('Audit trail', auditPart(signal)),
+      drainPart(metrics, show),
     ]);
     fill(parts, made);
+    return told;
   };
   await show();
-  fill(page, pageHead('Administration', null, element('button.button', { onclick: attempt(show, () => {}, 'Read anew') }, 'Refresh')), trouble, parts);
+  fill(
+    page,
+    pageHead(
+      'Administration',
+      null,
+      actButton('Refresh', () => show('Read anew')),
+    ),
+    parts,
+  );
   return 'Administration';
 }
 
@@ -207,37 +193,34 @@ const limitForm = (id, who, rules, label, set, before = []) =>
       ['most', 'At most (empty: no limit)', { type: 'number', min: '0', step: 'any' }],
     ],
     `Set ${label.toLowerCase()}`,
-    (values) => set({ [values.which]: values.most === '' ? null : Number(values.most) }, { ...values, name: encodeURIComponent(values.name) }),
+    (values) => set({ [values.which]: values.most === '' ? null : Number(values.most) }, values),
   );
 
-async function userPart(signal, attempt, again) {
+async function userPart(signal, again) {
   const { users } = await getJson('v1/users', signal);
   const looked = element('div');
-  const look = async (user) => {
-    try {
-      fill(looked, await onePart(user, attempt, () => look(user), signal));
-    } catch (error) {
-      if (!signal.aborted) fill(looked, problemNode(error));
-    }
+  const look = async (user, told) => (fill(looked, await onePart(user, (of) => look(user, of), signal)), told);
+  const add = ({ name, role, group }) => change('POST', 'v1/users', { name, role, ...(group && { group }) }).then(() => again(`User ${name} is added`));
+  const set = ({ name }, what, told) => change('PATCH', pathOf('users', name), what).then(() => again(`${name} is ${told}`));
+  const toggle = (user) => set(user, { disabled: !user.disabled }, user.disabled ? 'enabled' : 'disabled');
+  /** Another role is another choice of the list. */
+  const roleOf = (user) => {
+    const role = ({ target }) => set(user, { role: target.value }, target.value);
+    return select({ 'aria-label': `Role of ${user.name}`, onchange: guarded(role) }, ROLES, user.role);
   };
-  const add = ({ name, role, group }) => attempt(() => change('POST', 'v1/users', { name, role, ...(group && { group }) }), again, `User ${name} is added`)();
-  const toggle = (user) =>
-    attempt(
-      () => change('PATCH', `v1/users/${encodeURIComponent(user.name)}`, { disabled: !user.disabled }),
-      again,
-      `${user.name} is ${user.disabled ? 'enabled' : 'disabled'}`,
-    );
   return tableSection(
-    'Users',
-    [
-      ['Name', (user) => user.name],
-      ['Role', (user) => roleOf(user, attempt, again)],
-      ['Group', (user) => user.group],
-      ['Share', (user) => String(user.share), NUMBER],
-      ['', (user) => [rowButton(user.disabled ? 'Enable' : 'Disable', user.name, toggle(user)), ' ', rowButton('Look at', user.name, () => look(user.name))]],
-    ],
+    { label: 'Users', empty: 'There are no users: whoever reaches the server may do all. The first one is made on its machine: coremapd user add.' },
     users,
-    { empty: 'There are no users: whoever reaches the server may do all. The first one is made on its machine: coremapd user add.' },
+    [
+      ['Name', 'name'],
+      ['Role', roleOf],
+      ['Group', 'group'],
+      ...figures(count, { Share: 'share' }),
+      [
+        '',
+        (user) => [rowButton(user.disabled ? 'Enable' : 'Disable', user.name, () => toggle(user)), ' ', rowButton('Look at', user.name, () => look(user.name))],
+      ],
+    ],
     looked,
     users.length > 0 &&
       fieldForm(
@@ -253,30 +236,19 @@ async function userPart(signal, attempt, again) {
   );
 }
 
-/** Another role is another choice of the list. */
-function roleOf({ name, role: has }, attempt, again) {
-  const set = (role) => attempt(() => change('PATCH', `v1/users/${encodeURIComponent(name)}`, { role }), again, `${name} is ${role}`)();
-  return select({ 'aria-label': `Role of ${name}`, onchange: (event) => set(event.target.value) }, ROLES, has);
-}
-
-/** Tokens; revoke(token): a press. */
-export const tokensTable = (label, tokens, revoke) =>
-  table(
-    label,
-    [
-      ['Token', ({ id }) => element('code', id)],
-      ['Name', ({ name }) => name],
-      ['Scopes', ({ scopes }) => scopes.join(', ')],
-      ['Expires', (token) => stamp(token.expires)],
-      ['Last used', (token) => stamp(token.last_used)],
-      ['', (token) => rowButton('Revoke', token.id, () => revoke(token))],
-    ],
-    tokens,
-    { empty: 'There are no tokens.' },
-  );
+/** Tokens that can be revoked; again(told): after that. */
+export const tokensTable = (label, tokens, again) =>
+  table({ label, empty: 'There are no tokens.' }, tokens, [
+    ['Token', ({ id }) => element('code', id)],
+    ['Name', 'name'],
+    ['Scopes', ({ scopes }) => scopes.join(', ')],
+    ['Expires', (token) => stamp(token.expires)],
+    ['Last used', (token) => stamp(token.last_used)],
+    ['', ({ id, name }) => rowButton('Revoke', id, () => change('DELETE', pathOf('tokens', id)).then(() => again(`Token ${name || id} is revoked`)))],
+  ]);
 
 /** A user's tokens, which can be revoked, and what he has used, month by month. */
-async function onePart(user, attempt, again, signal) {
+async function onePart(user, again, signal) {
   const begin = new Date();
   begin.setUTCMonth(begin.getUTCMonth() - MONTHS + 1, 1);
   const asked = `user=${encodeURIComponent(user)}`,
@@ -284,22 +256,16 @@ async function onePart(user, attempt, again, signal) {
       getJson(`v1/tokens?${asked}`, signal),
       getJson(`v1/usage?${asked}&since=${begin.toISOString().slice(0, 7)}`, signal),
     ]);
-  const revoke = (token) => attempt(() => change('DELETE', `v1/tokens/${encodeURIComponent(token.id)}`), again, `Token ${token.name || token.id} is revoked`);
   return [
     element('h3', `Tokens of ${user}`),
-    tokensTable(`Tokens of ${user}`, tokens, (token) => revoke(token)()),
+    tokensTable(`Tokens of ${user}`, tokens, again),
     element('h3', `Use of ${user}, month by month`),
-    table(
-      `Use of ${user}`,
-      [
-        ['Month', ({ month }) => month],
-        ['Core hours', (month) => count(month.core_hours), NUMBER],
-        ['Processor time', (month) => duration(month.cpu_seconds), NUMBER],
-        ['Stored', (month) => bytes(month.bytes), NUMBER],
-      ],
-      months,
-      { empty: 'Nothing was used.' },
-    ),
+    table({ label: `Use of ${user}`, empty: 'Nothing was used.' }, months, [
+      ['Month', 'month'],
+      ...figures(count, { 'Core hours': 'core_hours' }),
+      ...figures(duration, { 'Processor time': 'cpu_seconds' }),
+      ...figures(bytes, { Stored: 'bytes' }),
+    ]),
   ];
 }
 
@@ -311,14 +277,13 @@ const RULES = [
 ];
 
 /** The rules by which things go to the bin; admins set them. */
-export async function retentionPart(admin, attempt, again, signal) {
+async function retentionPart(admin, again, signal) {
   const { rules, bin_days: days } = await getJson('v1/retention', signal);
-  const set = (limits, { name }) => attempt(() => change('PUT', `v1/retention/${name}`, limits), again, 'The rule is set')();
+  const set = (limits, { name }) => change('PUT', pathOf('retention', name), limits).then(() => again('The rule is set'));
   return tableSection(
-    'Retention',
-    [['User', ({ user }) => (user === '*' ? 'everyone' : user)], ...limitColumns(RULES, (row) => row)],
+    { label: 'Retention', empty: 'Everything stays until somebody deletes it.' },
     rules,
-    { empty: 'Everything stays until somebody deletes it.' },
+    [['User', ({ user }) => (user === '*' ? 'everyone' : user)], ...limitColumns(RULES, (row) => row)],
     element('p.note', `What is deleted lies in the bin for ${count(days)} days.`),
     admin && limitForm('rule', 'User (*: everyone)', RULES, 'Rule', set),
   );

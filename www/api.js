@@ -1,14 +1,18 @@
 // The server's HTTP interface as functions. Every failure is thrown: a Problem with the server's own words,
 // or an Error.
 
+import { words } from './format.js';
 import { Problem } from './problem.js';
 
 async function request(path, { signal, method = 'GET', body, headers } = {}) {
   let response;
+  const lost = document.getElementById('link-state');
   try {
     response = await fetch(path, { signal, method, body, headers });
+    lost.hidden = true;
   } catch (error) {
     if (error.name === 'AbortError') throw error;
+    lost.hidden = false; // whatever page one is on, until it answers again
     throw new Error('the server does not answer');
   }
   // A reply that is not JSON (a proxy's page, a reset) still has its status.
@@ -16,7 +20,8 @@ async function request(path, { signal, method = 'GET', body, headers } = {}) {
   return response;
 }
 
-const part = encodeURIComponent;
+/** The address of something, by what it is and its name, each as they come in paths. */
+export const pathOf = (...parts) => ['v1', ...parts.map(encodeURIComponent)].join('/');
 export const getJson = async (path, signal) => (await request(path, { signal, headers: { Accept: 'application/json' } })).json();
 export const getText = async (path, signal) => (await request(path, { signal })).text();
 export const getBuffer = async (path, signal) => (await request(path, { signal })).arrayBuffer();
@@ -34,8 +39,9 @@ export function keeper() {
   };
 }
 
-function query(values) {
-  const text = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== null && value !== undefined));
+/** What narrows an address: "?name=value&…" of what there is; empty where there is none. */
+export function query(values) {
+  const text = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== ''));
   return String(text) ? `?${text}` : '';
 }
 
@@ -55,21 +61,21 @@ export const signOut = () => request('v1/session', { method: 'DELETE' });
 
 /** `only`: cursor, limit, and what the list is narrowed by. */
 export const listJobs = (only = {}, signal) => getJson(`v1/jobs${query(only)}`, signal);
-export const getJob = (id, signal) => getJson(`v1/jobs/${part(id)}`, signal);
-export const cancelJob = (id) => change('POST', `v1/jobs/${part(id)}/cancel`);
+export const getJob = (id, signal) => getJson(pathOf('jobs', id), signal);
+export const cancelJob = (id) => change('POST', pathOf('jobs', id, 'cancel'));
 export const listChips = (signal) => getJson('v1/chips', signal);
-export const getNetwork = (id, signal) => getJson(`v1/networks/${part(id)}`, signal);
-export const getChip = (name, signal) => getJson(`v1/chips/${part(name)}`, signal);
+export const getNetwork = (id, signal) => getJson(pathOf('networks', id), signal);
+export const getChip = (name, signal) => getJson(pathOf('chips', name), signal);
 /** onTag(tag): the entity tag that a change of what was read is based on. */
 export async function getOccupancy(name, signal, onTag = () => {}) {
-  const response = await request(`v1/chips/${part(name)}/occupancy`, { signal });
+  const response = await request(pathOf('chips', name, 'occupancy'), { signal });
   onTag(response.headers.get('ETag'));
   return response.json();
 }
-export const getHolders = (name, signal) => getJson(`v1/chips/${part(name)}/holders`, signal);
+export const getHolders = (name, signal) => getJson(pathOf('chips', name, 'holders'), signal);
 export const listMappings = (only = {}, signal) => getJson(`v1/mappings${query(only)}`, signal);
-export const getMapping = (id, signal) => getJson(`v1/mappings/${part(id)}`, signal);
-export const mappingUrl = (id, rest = '') => `v1/mappings/${part(id)}${rest}`;
+export const getMapping = (id, signal) => getJson(pathOf('mappings', id), signal);
+export const mappingUrl = (id, rest = '') => pathOf('mappings', id) + rest;
 
 let described = null;
 /** The server's OpenAPI document; fetched once. */
@@ -77,6 +83,13 @@ const getDescription = async (signal) => (described ??= await getJson('openapi.j
 
 /** Its schemas by name. */
 export const getSchemas = async (signal) => (await getDescription(signal)).components.schemas;
+
+/** What a change of the server does, by the name that the audit trail has for it. */
+export async function getDeeds(signal) {
+  const { paths } = await getDescription(signal),
+    all = Object.values(paths).flatMap((path) => Object.values(path));
+  return (name) => all.find(({ operationId }) => operationId === name)?.summary.split(',')[0] ?? words(name);
+}
 
 /** How a network's file can be read: name, description and schema of each option. */
 export async function getReadOptions(signal) {
@@ -92,7 +105,7 @@ export const getMapOptions = async (signal) => (await getSchemas(signal)).MapOpt
 
 /** Makes a job, and goes to its page. */
 export async function startJob(job) {
-  location.hash = `#/jobs/${part((await change('POST', 'v1/jobs', job)).id)}`;
+  location.hash = `#/jobs/${(await change('POST', 'v1/jobs', job)).id}`;
 }
 
 /** Sends a file as it is: a network, with the options of its reading, or a table of the network `of`. fetch cannot tell how
@@ -101,7 +114,7 @@ export function uploadNetwork(file, { of, visibility, ...reading }, onProgress, 
   return new Promise((resolve, reject) => {
     const upload = new XMLHttpRequest();
     const made = { name: file.name, visibility: visibility || undefined, ...reading };
-    upload.open('POST', of ? `v1/networks/${part(of.id)}/${of.table}` : `v1/networks${query(made)}`);
+    upload.open('POST', of ? pathOf('networks', of.id, of.table) : `v1/networks${query(made)}`);
     upload.setRequestHeader('Content-Type', 'application/octet-stream');
     upload.upload.onprogress = (event) => onProgress(event.lengthComputable ? event.loaded / event.total : NaN);
     upload.onload = () => {
@@ -144,9 +157,9 @@ function watch(path, { onProgress, onState }, signal) {
 }
 
 /** Those of one job, and of all jobs of who looks: of each event the job's id with what it tells. */
-export const watchJob = (id, told, signal) => watch(`v1/jobs/${part(id)}/events`, told, signal);
+export const watchJob = (id, told, signal) => watch(pathOf('jobs', id, 'events'), told, signal);
 export const watchJobs = (told, signal) => watch('v1/events', told, signal);
 
-export const programUrl = (id, rest = '') => `v1/programs/${part(id)}${rest}`;
+export const programUrl = (id, rest = '') => pathOf('programs', id) + rest;
 
 export const isOver = (job) => job.state === 'done' || job.state === 'failed' || job.state === 'cancelled';

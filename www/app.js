@@ -9,7 +9,7 @@ import { showList } from './lists.js';
 import { showComparison, showMapping } from './mapping.js';
 import { needsSignIn, showAccount, showMe, signInPage } from './me.js';
 import { showNetwork } from './network.js';
-import { problemNode } from './problem.js';
+import { actButton, problemNode } from './problem.js';
 import { showProgram, showTimeline } from './program.js';
 import { showSweep } from './sweep.js';
 
@@ -46,8 +46,10 @@ async function navigate() {
   const { signal } = current;
   const found = ROUTES.map(([pattern, ...route]) => [pattern.exec(path), ...route]).find(([match]) => match);
   for (const link of document.querySelectorAll('nav [data-page]')) {
-    if (found && link.dataset.page === found[1]) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
+    if (found && link.dataset.page === found[1]) {
+      link.setAttribute('aria-current', 'page');
+      link.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    } else link.removeAttribute('aria-current');
   }
   // Only when the answer takes a while: a flash of "loading" would be one more jump.
   const wait = setTimeout(() => fill(main, element('p.loading', 'Loading…')), 250);
@@ -69,7 +71,13 @@ async function navigate() {
     if (signal.aborted || error.name === 'AbortError') return;
     title = needsSignIn(error) ? 'Sign in' : 'Error';
     if (needsSignIn(error)) signInPage(page, enter);
-    else fill(page, pageHead('This page cannot be shown'), problemNode(error), element('p', element('a', { href: '#/jobs' }, 'Back to the jobs')));
+    else
+      fill(
+        page,
+        pageHead('This page cannot be shown'),
+        problemNode(error),
+        element('div.buttons', actButton('Try again', navigate), element('a.button', { href: '#/jobs' }, 'Back to the jobs')),
+      );
   }
   if (signal.aborted) return;
   attach(page, wait, signal);

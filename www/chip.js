@@ -1,16 +1,16 @@
 // #/chips: the chips that there are; #/chips/NAME: who has which cores and until when, and what one does about it.
 
-import { change, getChip, getHolders, getOccupancy, getSchemas, listChips } from './api.js';
-import { limitsForm } from './chiplimits.js';
+import { change, getChip, getHolders, getOccupancy, getSchemas, listChips, pathOf } from './api.js';
+import { limitFacts, limitsForm } from './chiplimits.js';
 import { boxText, changeJson, chipHistory, classesForm, given, pinsForm, pinsIn } from './chipplan.js';
 import { element, every, facts, field, fill, linkTo, pageHead, section, setText, stamp } from './dom.js';
-import { capital, count, duration, moment, percent, words } from './format.js';
+import { capital, count, duration, moment, percent } from './format.js';
 import { HeatMap } from './heatmap.js';
-import { absentOf, BROKEN, categories, eachCore, FREE, pinsOf, TAKEN } from './layers.js';
+import { absentOf, BROKEN, categories, eachCore, FREE, largestFree, pinsOf, TAKEN } from './layers.js';
 import { ownerSwatch, whose } from './picture.js';
 import { actButton, Problem, smallButton } from './problem.js';
 import { onTheme } from './surface.js';
-import { NUMBER, table } from './table.js';
+import { figures, NUMBER, table } from './table.js';
 import { View } from './view.js';
 
 const UNDO_MOST = 10;
@@ -23,18 +23,14 @@ export async function showChips(main, _place, signal) {
     pageHead('Chips'),
     element(
       'section.panel',
-      table(
-        'Chips',
-        [
-          ['Chip', (chip) => linkTo('chips', chip.name, chip.name)],
-          ['Cores', (chip) => count(chip.cores), NUMBER],
-          ['Array', (chip) => `${count(chip.width)} × ${count(chip.height)}`, NUMBER],
-          ['Runs programs', (chip) => (chip.runs_programs ? 'yes' : '')],
-          ['Of', (chip) => (chip.preset ? 'preset' : chip.user || 'own')],
-          ['What it is', (chip) => chip.description, 'quiet wide-only'],
-        ],
-        chips,
-      ),
+      table('Chips', chips, [
+        ['Chip', (chip) => linkTo('chips', chip.name, chip.name)],
+        ...figures(count, { Cores: 'cores' }),
+        ['Array', (chip) => `${count(chip.width)} × ${count(chip.height)}`, NUMBER],
+        ['Runs programs', (chip) => (chip.runs_programs ? 'yes' : '')],
+        ['Of', (chip) => (chip.preset ? 'preset' : chip.user || 'own')],
+        ['What it is', (chip) => chip.description, 'quiet wide-only'],
+      ]),
     ),
   );
   return 'Chips';
@@ -54,11 +50,15 @@ export function changesSince(before, now) {
 }
 
 export async function showChip(main, { name, query, replaceQuery, attach }, signal) {
-  const [chip, schemas, entry] = await Promise.all([getChip(name, signal), getSchemas(signal), listChips(signal).then(({ chips }) => chips.find((one) => one.name === name) ?? {})]);
-  const { width = chip.cores[0], height = chip.cores[1] } = entry;
+  const [chip, schemas, entry] = await Promise.all([
+    getChip(name, signal),
+    getSchemas(signal),
+    listChips(signal).then(({ chips }) => chips.find((one) => one.name === name) ?? {}),
+  ]);
+  const { width = chip.cores[0], height = chip.cores[1], cores = width * height } = entry;
   const absent = absentOf(chip, width, height),
     view = new View(width, height),
-    path = `v1/chips/${encodeURIComponent(name)}`;
+    path = pathOf('chips', name);
   let state = null, // categories
     holders = null,
     free = null, // the occupancy
@@ -94,37 +94,40 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
         ['Free', count(state.totals[FREE])],
         ['Taken', count(state.totals[TAKEN])],
         ['Broken', count(state.totals[BROKEN])],
-        free?.fragmentation && ['Largest free rectangle', count(free.fragmentation.largest_free_rectangle, 'cores')],
+        free?.fragmentation && [
+          'Largest free rectangle',
+          smallButton(count(free.fragmentation.largest_free_rectangle, 'cores'), () => choose(largestFree(state, absent)), {
+            class: 'link',
+            title: 'Choose it',
+          }),
+        ],
         free?.fragmentation && ['Fragmentation', percent(free.fragmentation.value), 'how broken up the free cores are'],
       ]),
     );
     fill(
       leases,
-      table(
-        'Holders of cores',
+      table({ label: 'Holders of cores', empty: 'Nobody has cores here.' }, rows, [
+        ['Holder', (row) => [ownerSwatch(row.number), row.owner, row.job && [', ', linkTo('jobs', row.job, 'its job')]]],
+        ...figures(count, { Cores: 'cores_held' }),
+        ['Until', (row) => (row.until ? [stamp(row.until), ', ', left(row)] : 'given back')],
         [
-          ['Holder', (row) => [ownerSwatch(row.number), row.owner, row.job && [', ', linkTo('jobs', row.job, 'its job')]]],
-          ['Cores', (row) => count(row.cores_held), NUMBER],
-          ['Until', (row) => (row.until ? [stamp(row.until), ', ', left(row)] : 'given back')],
-          [
-            '',
-            (row) => {
-              const lease = `${path}/reservations/${encodeURIComponent(row.lease)}`,
-                does = (label, done, run) => smallButton(label, () => act(done, run), { 'aria-label': `${label} the lease of ${row.owner}` });
-              return (
-                row.lease &&
-                row.user !== undefined && [
-                  does('Extend', 'extended', () => change('PUT', lease, { ttl: ttl() })),
-                  does('Hand over', 'handed over', () => change('PUT', lease, { owner: heir() })),
-                  does('Release', 'released', () => change('DELETE', lease)),
-                ]
-              );
-            },
-          ],
+          '',
+          (row) => {
+            const lease = `${path}/reservations/${encodeURIComponent(row.lease)}`,
+              does = (label, done, run) => smallButton(label, () => act(done, run), { 'aria-label': `${label} the lease of ${row.owner}` });
+            return (
+              row.lease &&
+              row.user !== undefined &&
+              element(
+                'div.buttons',
+                does('Extend', 'extended', () => change('PUT', lease, { ttl: ttl() })),
+                does('Hand over', 'handed over', () => change('PUT', lease, { owner: heir() })),
+                does('Release', 'released', () => change('DELETE', lease)),
+              )
+            );
+          },
         ],
-        rows,
-        { empty: 'Nobody has cores here.' },
-      ),
+      ]),
     );
   }
   async function read() {
@@ -257,7 +260,7 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
     main,
     pageHead(
       name,
-      `${count(width)} × ${count(height)} cores`,
+      `${cores === width * height ? '' : `${count(cores, 'cores')} on `}${count(width)} × ${count(height)} ${cores === width * height ? 'cores' : 'places'}`,
       element('a.button.primary', { href: `#/new?chip=${encodeURIComponent(name)}` }, 'Map on it'),
       element('a.button', { href: `#/mappings?chip=${encodeURIComponent(name)}` }, 'Mappings'),
       element('a.button', { href: path, download: `${name}.json` }, 'JSON'),
@@ -281,10 +284,6 @@ export async function showChip(main, { name, query, replaceQuery, attach }, sign
 }
 
 function chipFacts(chip, width, height) {
-  const rows = (all, of = '') =>
-    Object.entries(all ?? {})
-      .filter(([, value]) => value > 0)
-      .map(([name, value]) => [capital(`${words(name)}${of}`), count(value)]);
   return section(
     'What it is',
     element('p.quiet', chip.description ?? ''),
@@ -293,11 +292,7 @@ function chipFacts(chip, width, height) {
       ['Interconnect', chip.interconnect?.kind ?? (chip.torus ? 'torus' : 'mesh')],
       chip.cores_per_router && ['Cores at a router', chip.cores_per_router.map((cores) => count(cores)).join(' × ')],
       chip.cluster && ['Cores of a cluster', chip.cluster.map((cores) => count(cores)).join(' × ')],
-      chip.table_entries && ['Table entries of a router', count(chip.table_entries)],
-      ...rows(chip.router_limits, ' of a router'),
-      ...rows(chip.die_limits, ' of a die'),
-      ...rows(chip.circuits, ', circuits'),
-      ...rows(chip.limits),
+      ...limitFacts(chip),
     ]),
   );
 }

@@ -1,12 +1,25 @@
 // The limits of a chip as a form, beside the whole chip as JSON: either follows the other; what the server refuses is said at its field.
 
-import { change as send } from './api.js';
+import { pathOf, change as send } from './api.js';
 import { parsed } from './chipplan.js';
 import { element, field, folded, pageOf, setText } from './dom.js';
-import { capital, words } from './format.js';
+import { capital, count, words } from './format.js';
 import { problemWords, smallButton } from './problem.js';
 
-const GROUPS = { limits: '', router_limits: ' of a router', die_limits: ' of a die', circuits: ', circuits' };
+const GROUPS = { limits: '', router_limits: ' of a router', die_limits: ' of a die', circuits: '' },
+  CIRCUITS = { link: 'Circuits over a link', router_in: 'Circuits into a router', router_out: 'Circuits out of a router' };
+
+const label = (group, name) => (group === 'table_entries' ? 'Table entries of a router' : (CIRCUITS[name] ?? `${capital(words(name))}${GROUPS[group]}`));
+
+/** The limits that a chip has, as rows of facts. */
+export const limitFacts = (chip) => [
+  chip.table_entries && [label('table_entries'), count(chip.table_entries)],
+  ...Object.keys(GROUPS).flatMap((group) =>
+    Object.entries(chip[group] ?? {})
+      .filter(([, value]) => value > 0)
+      .map(([name, value]) => [label(group, name), count(value)]),
+  ),
+];
 
 /** schemas: the server's; of a preset the chip is kept by another name. */
 export function limitsForm(chip, preset, schemas) {
@@ -18,9 +31,8 @@ export function limitsForm(chip, preset, schemas) {
     const id = `limit-${[group, name].filter(Boolean).join('-')}`,
       note = element('p.note', { id: `${id}-note`, hidden: true }),
       more = { min: '1', step: '1', placeholder: 'none', 'aria-describedby': note.id },
-      control = element('input', { id, type: 'number', ...more, oninput: () => take(group, name, control.value) }),
-      label = name ? `${capital(words(name))}${GROUPS[group]}` : 'Table entries of a router';
-    return { group, name, note, control, place: `/${group}${name ? `/${name}` : ''}`, node: field(label, control, note) };
+      control = element('input', { id, type: 'number', ...more, oninput: () => take(group, name, control.value) });
+    return { group, name, note, control, place: `/${group}${name ? `/${name}` : ''}`, node: field(label(group, name), control, note) };
   });
   const write = (whole) => (text.value = JSON.stringify(whole, null, 1));
   /** The fields say what the JSON says, while it is some. */
@@ -42,7 +54,7 @@ export function limitsForm(chip, preset, schemas) {
   async function keep() {
     rows.forEach(({ note }) => (note.hidden = true));
     try {
-      await send('PUT', `v1/chips/${encodeURIComponent(as.value)}`, { ...parsed(text.value), name: as.value });
+      await send('PUT', pathOf('chips', as.value), { ...parsed(text.value), name: as.value });
     } catch (error) {
       const { detail, where } = problemWords(error),
         row = rows.find(({ place }) => place === where);

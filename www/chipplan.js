@@ -1,7 +1,7 @@
 // Beside the form of a chip's page: the change as JSON, pins for the next mapping, and what happened to the chip within a day.
 
 import { readLabels } from './actions.js';
-import { change as send, getJson, getMe } from './api.js';
+import { getDeeds, getJson, getMe, pathOf, change as send } from './api.js';
 import { element, field, fill, folded, link, pageOf, section, select, stamp } from './dom.js';
 import { count, listed, words } from './format.js';
 import { eachCore } from './layers.js';
@@ -74,19 +74,30 @@ const numberOr = (text) => (/^\d+$/.test(text) ? Number(text) : text);
 /** A constraint in a line. */
 const constraintText = ({ kind, of, at, ...more }) => {
   const where = at && (Number.isInteger(at[0]) ? boxText(at) : JSON.stringify(at));
-  return kind === 'pin' ? `${of} on ${where}` : `${of}: ${words(kind)}${at ? `, ${where}` : ''}${listed(more, ([name, value]) => `, ${words(name)} ${value}`, '')}`;
+  return kind === 'pin'
+    ? `${of} on ${where}`
+    : `${of}: ${words(kind)}${at ? `, ${where}` : ''}${listed(more, ([name, value]) => `, ${words(name)} ${value}`, '')}`;
 };
 
 /** Constraints of the next mapping on this chip, kept in the address: {node, list()}. at(): the chosen cores, [x0, y0, x1, y1]. */
 export function pinsForm({ chip, begun, at, onChange }) {
   let pins = begun;
-  const kind = select({ id: 'pin-kind', onchange: () => suit() }, Object.keys(KINDS).map((one) => [one, words(one)])),
+  const kind = select(
+      { id: 'pin-kind', onchange: () => suit() },
+      Object.keys(KINDS).map((one) => [one, words(one)]),
+    ),
     text = (id, placeholder) => element('input', { type: 'text', id, maxlength: '200', placeholder }),
     of = text('pin-of', 'population, or neuron'),
     shown = element('div'),
     more = {
       same: ['The same, or not the same', select({ id: 'pin-same' }, ['core', 'router', 'chip', 'column', 'row'])],
-      is: ['It lies', select({ id: 'pin-is' }, ['left_of', 'right_of', 'above', 'below'].map((one) => [one, words(one)]))],
+      is: [
+        'It lies',
+        select(
+          { id: 'pin-is' },
+          ['left_of', 'right_of', 'above', 'below'].map((one) => [one, words(one)]),
+        ),
+      ],
       hops: ['Hops at most', element('input', { id: 'pin-hops', type: 'number', min: '0', value: '1' })],
       to: ['From, or to, whom', text('pin-to', 'empty: among themselves')],
     },
@@ -160,7 +171,7 @@ export function classesForm(chip, preset, at, onChange) {
     change([...classes.filter((other) => other.name !== one.name), one]);
   }
   const keep = async () => {
-    await send('PUT', `v1/chips/${encodeURIComponent(as.value)}`, { ...chip, name: as.value, core_classes: classes.length > 0 ? classes : undefined });
+    await send('PUT', pathOf('chips', as.value), { ...chip, name: as.value, core_classes: classes.length > 0 ? classes : undefined });
     location.hash = pageOf('chips', as.value);
   };
   change(classes);
@@ -185,15 +196,6 @@ export function pinsIn(text) {
   }
 }
 
-const WORDS = {
-  patchOccupancy: 'cores changed',
-  putOccupancy: 'state replaced',
-  postReservation: 'leased',
-  putReservation: 'lease kept alive',
-  deleteReservation: 'lease released',
-  putChip: 'chip changed',
-};
-
 /** What happened to a chip within a day, for those who may read the audit trail: {node, refresh()}. */
 export function chipHistory(name, signal) {
   const body = element('div'),
@@ -202,23 +204,18 @@ export function chipHistory(name, signal) {
   node.hidden = true;
   async function refresh() {
     const since = Math.floor(Date.now() / 1000) - DAY_S,
-      about = new URLSearchParams({ object: `/v1/chips/${encodeURIComponent(name)}`, since, limit: HISTORY_MOST });
+      about = new URLSearchParams({ object: `/${pathOf('chips', name)}`, since, limit: HISTORY_MOST });
     admin ??= getMe().then(({ role }) => role === 'admin');
     if (!(await admin)) return; // nobody else reads the audit trail
-    const answer = await getJson(`v1/audit?${about}`, signal);
+    const [answer, deed] = await Promise.all([getJson(`v1/audit?${about}`, signal), getDeeds(signal)]);
     fill(
       body,
-      table(
-        'What happened within a day',
-        [
-          ['When', (one) => stamp(one.at)],
-          ['Who', (one) => one.user || one.address],
-          ['What', (one) => WORDS[one.action] ?? one.action],
-          ['With', (one) => one.effect],
-        ],
-        answer.entries,
-        { empty: 'Nothing.' },
-      ),
+      table({ label: 'What happened within a day', empty: 'Nothing.' }, answer.entries, [
+        ['When', (one) => stamp(one.at)],
+        ['Who', (one) => one.user || one.address],
+        ['What', (one) => deed(one.action)],
+        ['With', (one) => one.effect],
+      ]),
       answer.next && element('p.quiet', `The newest ${count(HISTORY_MOST)}; the audit trail has all.`),
     );
     node.hidden = false;

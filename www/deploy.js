@@ -7,7 +7,7 @@ import { bytes, count, NONE, percent, si, time } from './format.js';
 import { optionFields } from './jobform.js';
 import { grid, histogramPlot } from './plots.js';
 import { actButton } from './problem.js';
-import { NUMBER, share, table, tableSection } from './table.js';
+import { figures, NUMBER, share, table, tableSection } from './table.js';
 
 /** The rows of spikes, each with what differs from the row before. */
 export function stagesOf({ spikes, longer_loops: loops, quantising, mapping }) {
@@ -41,21 +41,14 @@ function coresSection({ cores, limits }) {
   return section(
     'Images by core',
     element('p.quiet', 'Fullest first; copies are for more routes, relays for spikes of other cores, biases spike in every step'),
-    table(
-      'Images by core',
-      [
-        ['Core', ({ core, x, y }) => `${core}\u00a0(${x},\u00a0${y})`],
-        ['Neurons in all', (core) => of(used(core), limits.neurons), NUMBER],
-        ['Own', ({ neurons }) => count(neurons), NUMBER],
-        ['Copies', ({ copies }) => count(copies), NUMBER],
-        ['Relays', ({ relays }) => count(relays), NUMBER],
-        ['Biases', ({ biases }) => count(biases), NUMBER],
-        ['Pool', ({ synapses }) => of(synapses, limits.synapses), NUMBER],
-        ['Routes', ({ routes }) => count(routes), NUMBER],
-        ['Spikes in a step', ({ spikes }) => of(spikes, limits.spikes), NUMBER],
-      ],
-      rows,
-    ),
+    table('Images by core', rows, [
+      ['Core', ({ core, x, y }) => `${core}\u00a0(${x},\u00a0${y})`],
+      ['Neurons in all', (core) => of(used(core), limits.neurons), NUMBER],
+      ...figures(count, { Own: 'neurons', Copies: 'copies', Relays: 'relays', Biases: 'biases' }),
+      ['Pool', ({ synapses }) => of(synapses, limits.synapses), NUMBER],
+      ...figures(count, { Routes: 'routes' }),
+      ['Spikes in a step', ({ spikes }) => of(spikes, limits.spikes), NUMBER],
+    ]),
   );
 }
 
@@ -73,18 +66,13 @@ function rasterSection({ raster, steps }) {
 
 function populationsSection({ populations }) {
   if (!populations?.length) return null;
-  return tableSection(
-    'Error by population',
-    [
-      ['Population', ({ name }) => name],
-      ['Spikes', ({ spikes }) => count(spikes), NUMBER],
-      ['Differing', ({ differing }) => count(differing), NUMBER],
-      ['Of its spikes', ({ spikes, differing }) => (spikes > 0 ? percent(differing / spikes) : NONE), NUMBER],
-      ['Units of weights', ({ scale }) => si(scale), NUMBER],
-      ['v clamped', ({ clamped_v: clamped }) => count(clamped), NUMBER],
-    ],
-    populations,
-  );
+  return tableSection('Error by population', populations, [
+    ['Population', 'name'],
+    ...figures(count, { Spikes: 'spikes', Differing: 'differing' }),
+    ['Of its spikes', ({ spikes, differing }) => (spikes > 0 ? percent(differing / spikes) : NONE), NUMBER],
+    ...figures(si, { 'Units of weights': 'scale' }),
+    ...figures(count, { 'v clamped': 'clamped_v' }),
+  ]);
 }
 
 const peakText = ({ most, step, limit, core }) =>
@@ -102,16 +90,12 @@ export function deploySections({ report }) {
         ['Cores', count(images.cores)],
         ['A step', `${count(Math.round(report.clocks_per_step))} clocks`],
       ]),
-      table(
-        'Spikes',
-        [
-          ['Run', ({ name }) => name],
-          ['Spikes', ({ spikes }) => count(spikes), NUMBER],
-          ['Differ from the run above', ({ differing }) => (differing === undefined ? NONE : count(differing)), NUMBER],
-          ['First in step', ({ first }) => (first === undefined || first === null ? NONE : count(first)), NUMBER],
-        ],
-        stagesOf(report),
-      ),
+      table('Spikes', stagesOf(report), [
+        ['Run', 'name'],
+        ...figures(count, { Spikes: 'spikes' }),
+        ['Differ from the run above', ({ differing }) => (differing === undefined ? NONE : count(differing)), NUMBER],
+        ['First in step', ({ first }) => (first === undefined || first === null ? NONE : count(first)), NUMBER],
+      ]),
     ),
     rasterSection(report),
     coresSection(report),
@@ -205,15 +189,13 @@ function groupTable({ neurons, inputs, populations }) {
   ];
   return table(
     populations ? 'Populations' : 'Inputs and neurons',
+    rows.filter((one) => one.neurons > 0),
     [
       [populations ? 'Population' : 'Which', ({ name, kind }) => `${name}${kind ? ` (${kind})` : ''}`],
-      ['Neurons', (one) => count(one.neurons), NUMBER],
-      ['Silent', (one) => count(one.silent), NUMBER],
-      ['Spikes', (one) => count(one.spikes), NUMBER],
+      ...figures(count, { Neurons: 'neurons', Silent: 'silent', Spikes: 'spikes' }),
       ['Rate', rateText, NUMBER],
       ['Highest rate', (one) => `${si(one.largest_rate)} a step`, NUMBER],
     ],
-    rows.filter((one) => one.neurons > 0),
   );
 }
 

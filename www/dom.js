@@ -38,9 +38,19 @@ export function svg(tag, attributes, ...children) {
   return node;
 }
 
+const REACHED = 'a[href], button, input, select, textarea, summary, [tabindex]';
+
+/** Where the keyboard stands on one of what goes, it stands on the same afterwards, or on what comes in its place. */
 export function fill(node, ...children) {
+  const was = document.activeElement,
+    all = () => [...node.querySelectorAll(REACHED)],
+    at = node !== was && node.contains(was) ? all().indexOf(was) : -1;
   node.replaceChildren();
   append(node, children);
+  if (at < 0) return node;
+  const now = all(),
+    alike = (name) => was.getAttribute(name) && now.find((one) => one.getAttribute(name) === was.getAttribute(name));
+  (alike('id') || alike('aria-label') || now.slice(0, at + 1).at(-1))?.focus({ preventScroll: true });
   return node;
 }
 
@@ -97,34 +107,6 @@ export const optionsOf = (choices, chosen = undefined) =>
 /** A control with its label above, and notes below. */
 export const field = (label, control, ...notes) => element('div.field', element('label', { for: control.id }, label), control, notes);
 
-/** A form whose sending runs `run`, and nothing else. */
-export const form = (name, run, ...children) => {
-  const node = element(name, ...children);
-  node.addEventListener('submit', (event) => (event.preventDefault(), run()));
-  return node;
-};
-
-/** The button that sends a form. */
-export const sends = (label, name = 'button.button') => element(name, { type: 'submit' }, label);
-
-/** A form of fields: rows of [name, label, what its input has, or words to choose from]; run(values) when it is sent by the button `label`. */
-export function fieldForm(id, rows, label, run, ...rest) {
-  const control = (name, of) =>
-    Array.isArray(of) ? select({ id: `${id}-${name}` }, of) : element('input', { id: `${id}-${name}`, type: 'text', autocomplete: 'off', ...of });
-  const controls = rows.map(([name, , of]) => [name, control(name, of)]),
-    sent = () => run(Object.fromEntries(controls.map(([name, { value }]) => [name, value])));
-  return form(
-    'form.form',
-    sent,
-    element(
-      'div.field-row',
-      rows.map(([, text], i) => field(text, controls[i][1])),
-    ),
-    element('div.buttons', sends(label)),
-    rest,
-  );
-}
-
 /** A table of name and value rows. */
 export function facts(rows, className = 'facts') {
   return element(
@@ -167,6 +149,17 @@ export function progressBar(label) {
 export function every(ms, run, signal) {
   const timer = setInterval(() => document.hidden || run(), ms);
   signal.addEventListener('abort', () => clearInterval(timer));
+}
+
+export const MOVED_MS = 200; // what one moves is in the address when it rests
+
+/** run() once it has not been asked for again for so many milliseconds, while the page is there. */
+export function rested(ms, run, signal) {
+  let due = null;
+  return () => {
+    clearTimeout(due);
+    due = setTimeout(() => signal.aborted || run(), ms);
+  };
 }
 
 /** Says it to screen readers without moving the focus. */

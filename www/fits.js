@@ -4,7 +4,7 @@ import { change, startJob } from './api.js';
 import { element, linkTo, section, stamp } from './dom.js';
 import { count, duration, energy, time } from './format.js';
 import { actButton, shownIn, smallButton } from './problem.js';
-import { NUMBER, table } from './table.js';
+import { figures, NUMBER, table } from './table.js';
 
 /** What helps where a job found no room, or a neuron was too large. */
 export const HELPED = new Set(['no-room', 'neuron-too-large', 'limit-broken', 'no-route']);
@@ -29,18 +29,17 @@ export async function fitsTable({ network, chip, options = {}, problem }) {
         actButton(`Map on ${chip} without it`, () => start(chip, without)),
       ),
     table(
-      'Chips and whether they would take it',
+      { label: 'Chips and whether they would take it', of: (fit) => ({ 'data-chip': fit.chip }) },
+      fits.toSorted((a, b) => rank(a) - rank(b) || a.cores - b.cores),
       [
         ['Chip', (fit) => linkTo('chips', fit.chip, fit.chip)],
-        ['Takes it', (fit) => (fit.fits === 'yes' && fit.free < needed ? 'not with these options' : fit.fits)],
+        ['Takes it', (fit) => (fit.fits === 'yes' && fit.free < needed ? 'not with these options' : fit.fits), 'once'],
         ['Cores needed', (fit) => (fit.cores_found ? count(Math.max(fit.cores_found, needed)) : fit.bound ? `${count(fit.bound.parts)} at least` : ''), NUMBER],
-        ['Free', (fit) => count(fit.free), NUMBER],
-        ['Takes about', (fit) => duration(fit.seconds), NUMBER],
-        ['Why not', (fit) => [fit.reason ?? '', fit.earliest && [' earliest ', stamp(fit.earliest)]], 'quiet wide-only'],
+        ...figures(count, { Free: 'free' }),
+        ['Takes about', (fit) => (rank(fit) < 2 ? duration(fit.seconds) : ''), NUMBER],
         ['', (fit) => rank(fit) < 2 && smallButton('Map', () => start(fit.chip, options), { 'aria-label': `Map on ${fit.chip}` })],
+        ['Why not', (fit) => [fit.reason ?? '', fit.earliest && [' earliest ', stamp(fit.earliest)]], 'quiet wide-only why'],
       ],
-      fits.toSorted((a, b) => rank(a) - rank(b) || a.cores - b.cores),
-      { of: (fit) => ({ 'data-chip': fit.chip }) },
     ),
   );
 }
@@ -58,16 +57,10 @@ export function choicesSection(choices, network, chip) {
     });
   return section(
     'More cores, or fewer',
-    table(
-      'Steps foreseen on more and fewer cores, with what is proved',
-      [
-        ['Cores', mapped],
-        ['Time step, about', (point) => time(point.step_ns), NUMBER],
-        ['At least', (point) => time(point.bound_step_ns), NUMBER],
-        ['Energy of a step, about', (point) => energy(point.energy_step_pj), NUMBER],
-        ['At least', (point) => energy(point.bound_energy_step_pj), NUMBER],
-      ],
-      choices.points,
-    ),
+    table('Steps foreseen on more and fewer cores, with what is proved', choices.points, [
+      ['Cores', mapped],
+      ...figures(time, { 'Time step, about': 'step_ns', 'At least': 'bound_step_ns' }),
+      ...figures(energy, { 'Energy of a step, about': 'energy_step_pj', 'At least': 'bound_energy_step_pj' }),
+    ]),
   );
 }

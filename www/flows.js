@@ -56,8 +56,12 @@ export async function treeOverlay(map, model, { links, targets, x, y }) {
     lines = [];
   if (links[0]?.direction)
     for (const { x: i, y: j, direction, packets } of links) {
-      const [dx, dy] = STEPS[DIRECTIONS.indexOf(direction)];
-      lines.push({ x: i + 0.5, y: j + 0.5, dx, dy, packets });
+      const [dx, dy] = STEPS[DIRECTIONS.indexOf(direction)],
+        [columns, rows] = [model.width / rx, model.height / ry],
+        [toX, toY] = [(i + dx + columns) % columns, (j + dy + rows) % rows],
+        round = toX !== i + dx || toY !== j + dy ? 0.5 : 1; // the edge of a torus: a stub at either end
+      lines.push({ x: i + 0.5, y: j + 0.5, dx: dx * round, dy: dy * round, packets });
+      if (round < 1) lines.push({ x: toX + 0.5, y: toY + 0.5, dx: -dx * round, dy: -dy * round, packets });
     }
   else if (links.length > 0) {
     const loads = await model.links(),

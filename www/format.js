@@ -117,6 +117,16 @@ export function aboveBound(ratio) {
 
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
+/** Whatever a reply has for something, as people read it. */
+export function valueText(value, between = ' × ') {
+  if (value === null) return NONE;
+  if (typeof value === 'number') return count(value);
+  if (Array.isArray(value)) return value.map((one) => valueText(one)).join(between) || 'none';
+  if (typeof value !== 'object') return String(value);
+  if ('width' in value && 'height' in value) return `${count(value.width)} × ${count(value.height)}`;
+  return listed(value, ([name, part]) => `${words(name)} ${valueText(part)}`);
+}
+
 /** The entries of an object, or of pairs, in a row. */
 export const listed = (of, text, between = ', ') =>
   Object.entries(of ?? {})

@@ -38,7 +38,7 @@ export function draw(map) {
   const place = { context, ink, scale, left, top, seen };
   const cells = scale >= CELL_PITCH && map.showLinks;
   const [rx, ry] = map.router,
-    below = rx * ry > 1; // links run behind the cores of their routers
+    below = rx * ry > 1 || map.links?.ways; // links run behind the cores of their routers, and those of any interconnect from core to core
   if (cells && below) {
     drawRouters(map, place, ink.line, 2);
     if (!map.overlay) drawLinks(map, place);

@@ -1,29 +1,39 @@
 // #/jobs/ID: one job live, with its phases, what came of it, or its problem and what would help; and what lists of jobs say of one.
 
 import { actionBar, mapCopies } from './actions.js';
-import { cancelJob, getJob, getJson, getMapOptions, getSchemas, isOver, networkName, startJob, watchJob } from './api.js';
+import { cancelJob, getJob, getJson, getMapOptions, getSchemas, isOver, networkName, pathOf, query, startJob, watchJob } from './api.js';
 import { deploySections, runSections } from './deploy.js';
 import { announce, element, every, facts, fill, link, linkTo, pageHead, pageOf, progressBar, section, setText, stamp } from './dom.js';
 import { fitsBox, HELPED } from './fits.js';
-import { bytes, count, duration, moment, NONE, shortId, words } from './format.js';
+import { bytes, capital, count, duration, moment, shortId, words } from './format.js';
 import { progressPlot } from './plots.js';
 import { actButton, problemNode } from './problem.js';
 import { reportPanels } from './report.js';
 import { simulationSections } from './simulation.js';
-import { NUMBER, share, tableSection } from './table.js';
+import { figures, share, tableSection } from './table.js';
 import { attemptsTable, keyFigures, metricsOf, optionsTable, stepLine } from './tables.js';
 
-/** Single figures of a report in words, where a kind of job has no sections of its own. */
-const plainSections = ({ report }) => {
-  const single = Object.entries(report).filter(([, value]) => ['number', 'string', 'boolean'].includes(typeof value));
-  return single.length > 0 && section('Report', facts(single.map(([name, value]) => [words(name), typeof value === 'number' ? count(value) : String(value)])));
-};
+/** Places of nodes on tiles, or why there are none. */
+const solveSections = ({ report: { answer, hops, optimal, reason, places } }) => [
+  section(
+    'Answer',
+    facts([['Answer', answer], hops !== undefined && ['Hops', `${count(hops)}${optimal ? ', and no places have fewer' : ''}`]]),
+    reason && element('p', `${capital(reason.words)}.`),
+  ),
+  places &&
+    tableSection('Places', Object.entries(places), [
+      ['Node', ([name]) => name],
+      ['Tile', ([, at]) => at.join(', ')],
+    ]),
+];
 
 /* What the page of each kind of job has: of its report, whether its options stand in the schema of maps, whether it can be edited in the form,
  * and whether network and chip are those of another result. */
 const KINDS = {
   simulate: { sections: simulationSections, borrowed: true },
   compile: { sections: ({ report }) => reportPanels(report), edited: true },
+  quantize: { sections: ({ report }) => reportPanels(report) },
+  solve: { sections: solveSections },
   map: {
     sections: ({ report }, metricList) => [
       report.metrics && keyFigures(metricList, report.metrics),
@@ -41,17 +51,12 @@ const KINDS = {
 function phasesTable(phases) {
   if (!phases?.length) return null;
   const longest = Math.max(...phases.map((phase) => phase.seconds || 0), 1e-9);
-  return tableSection(
-    'Phases',
-    [
-      ['Phase', ({ name }) => element('span', { title: phaseText(name) }, words(name))],
-      ['Time', ({ seconds }) => duration(seconds), NUMBER],
-      ['Share', ({ seconds }) => share((seconds || 0) / longest), 'phase-bar'],
-      ['Peak memory', ({ peak_bytes: peak }) => bytes(peak), NUMBER],
-    ],
-    phases,
-    { kind: 'phases' },
-  );
+  return tableSection({ label: 'Phases', kind: 'phases' }, phases, [
+    ['Phase', ({ name }) => element('span', { title: phaseText(name) }, words(name))],
+    ...figures(duration, { Time: 'seconds' }),
+    ['Share', ({ seconds }) => share((seconds || 0) / longest), 'phase-bar'],
+    ...figures(bytes, { 'Peak memory': 'peak_bytes' }),
+  ]);
 }
 
 export async function showJob(main, { id }, signal) {
@@ -72,11 +77,9 @@ export async function showJob(main, { id }, signal) {
       of = kind.borrowed ? {} : { network: job.network, chip: job.chip || undefined };
     return startJob({ kind: job.kind, ...of, options, name: name || undefined });
   });
-  const wanted = Object.entries({ network: job.network, chip: job.chip, ...job.options }).map(([name, of]) => [
-      name,
-      typeof of === 'object' ? JSON.stringify(of) : of,
-    ]),
-    edit = element('a.button', { href: `#/new?${new URLSearchParams(wanted)}` }, 'Edit and run');
+  const asText = (value) => (typeof value === 'object' ? JSON.stringify(value) : value),
+    wanted = Object.fromEntries(Object.entries(job.options ?? {}).map(([name, value]) => [name, asText(value)])),
+    edit = element('a.button', { href: `#/new${query({ network: job.network, chip: job.chip, ...wanted })}` }, 'Edit and run');
   const open = element('a.button.primary', { hidden: true }, 'Open the mapping');
   const rest = element('div.stack');
   const progress = element('div'),
@@ -112,8 +115,8 @@ export async function showJob(main, { id }, signal) {
       dates,
       facts(
         [
-          ['Network', linkTo('networks', job.network, network)],
-          ['Chip', job.chip ? linkTo('chips', job.chip, job.chip) : NONE],
+          job.network && ['Network', linkTo('networks', job.network, network)],
+          job.chip && ['Chip', linkTo('chips', job.chip, job.chip)],
           ['Created', stamp(job.created)],
           ['Started', stamp(job.started)],
           ['Time', time],
@@ -126,7 +129,7 @@ export async function showJob(main, { id }, signal) {
   function drawRest(phases = job.phases) {
     fill(
       rest,
-      job.report && (kind.sections ?? plainSections)(job, metricList, signal),
+      job.report && kind.sections?.(job, metricList, signal),
       element('div.columns', phasesTable(phases), job.options && optionsTable(job.options, described)),
       isOver(job) &&
         section('Keep, share, copy', actionBar('jobs', id, signal), kind.mapped && mapCopies({ network: job.network, chip: job.chip, options: job.options })),
@@ -135,7 +138,7 @@ export async function showJob(main, { id }, signal) {
   }
   async function drawProgress() {
     // A picture of the way, not of the result: the page does without.
-    const history = await getJson(`v1/jobs/${encodeURIComponent(id)}/history`, signal).catch(() => null);
+    const history = await getJson(pathOf('jobs', id, 'history'), signal).catch(() => null);
     if (!history || signal.aborted) return;
     fill(progress, progressPlot(history.points));
     foreseen = [...history.points];
@@ -149,15 +152,10 @@ export async function showJob(main, { id }, signal) {
         'job ',
         element('code', id),
         job.sweep && [', of ', linkTo('sweeps', job.sweep, 'a sweep')],
-        job.reused && [
-          ', made by ',
-          link(`#/jobs?${new URLSearchParams({ network: job.network, chip: job.chip, kind: job.kind })}`, 'an equal job'),
-          ' before',
-        ],
+        job.reused && [', made by ', link(`#/jobs${query({ network: job.network, chip: job.chip, kind: job.kind })}`, 'an equal job'), ' before'],
         ' · ',
-        link(`v1/jobs/${encodeURIComponent(id)}/log`, 'log'),
-        ' · ',
-        link(`#/jobs?network=${encodeURIComponent(job.network)}`, 'jobs of this network'),
+        link(pathOf('jobs', id, 'log'), 'log'),
+        job.network && [' · ', link(`#/jobs${query({ network: job.network })}`, 'jobs of this network')],
       ],
       open,
       edit,
@@ -327,6 +325,9 @@ const SENTENCES = {
   tile: 'The pieces are laid on cores',
   quantise: 'Integers are found by running them',
   images: 'Cores are filled, and run with the chip’s queues',
+  explain: 'The fewest constraints that leave no places are looked for',
+  calibrate: 'Samples are run to learn the ranges of all values',
+  judge: 'The integers’ outputs are held against those of floating point',
   traffic: 'The packets of a step are made',
   steps: 'Time steps are simulated',
   saturation: 'The load is raised until the chip no longer keeps up',

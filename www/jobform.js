@@ -3,10 +3,10 @@
 
 import { getChip, getJson, getMe, getNetwork, getOccupancy, getSchemas, listChips, startJob } from './api.js';
 import { RUN, runFields } from './deploy.js';
-import { element, field, fill, folded, form, optionsOf, pageHead, select, sends, setText } from './dom.js';
+import { element, field, fill, folded, optionsOf, pageHead, select, setText } from './dom.js';
 import { bytes, count, fragmentText, shortId } from './format.js';
 import { limitsOf } from './model.js';
-import { problemNode } from './problem.js';
+import { form, sends } from './problem.js';
 import { isModel, readingNode, sizeText, uploadPanel } from './upload.js';
 
 const DEFAULT_CHIP = 'loihi64',
@@ -49,7 +49,6 @@ export function jobForm({ chips, me, schemas, wanted }, signal) {
   const reserve = tick('reserve');
   const title = element('h2', { id: 'form-title' }, 'Map it on a chip');
   const submit = sends('Start the job', 'button.button.primary');
-  const outcome = element('div');
   const basic = element('div.field-row'),
     more = element('div.field-row');
   const reserveNode = element('label.check', reserve, 'Reserve the cores on the chip when done');
@@ -78,8 +77,8 @@ export function jobForm({ chips, me, schemas, wanted }, signal) {
     const fitting = chips.filter((entry) => !model || entry.runs_programs);
     fill(
       chip,
-      model && optionsOf([['', 'none: permutations only']]),
       optionsOf(fitting.map(({ name: of, width, height, preset }) => [of, `${of} · ${count(width)} × ${count(height)}${preset ? '' : ' · own'}`])),
+      model && optionsOf([['', 'none: permutations only']]),
     );
     const has = (one) => fitting.some((entry) => entry.name === one);
     chip.value = has(before) ? before : model ? '' : has(DEFAULT_CHIP) ? DEFAULT_CHIP : fitting[0]?.name;
@@ -118,24 +117,17 @@ export function jobForm({ chips, me, schemas, wanted }, signal) {
   }
 
   async function start() {
-    submit.disabled = true;
-    fill(outcome);
     const sent = { ...kept, ...fields.values() };
-    try {
-      if (kind() === 'map') Object.assign(sent, await run.values());
-      await startJob({
-        kind: kind(),
-        network: network.value,
-        ...(chip.value && { chip: chip.value }),
-        ...(kind() === 'map' && { reserve: reserve.checked }),
-        options: sent,
-        ...(visibility.value() && { visibility: visibility.value() }),
-        ...(name.value.trim() && { name: name.value.trim() }),
-      });
-    } catch (error) {
-      fill(outcome, problemNode(error));
-      submit.disabled = false;
-    }
+    if (kind() === 'map') Object.assign(sent, await run.values());
+    await startJob({
+      kind: kind(),
+      network: network.value,
+      ...(chip.value && { chip: chip.value }),
+      ...(kind() === 'map' && { reserve: reserve.checked }),
+      options: sent,
+      ...(visibility.value() && { visibility: visibility.value() }),
+      ...(name.value.trim() && { name: name.value.trim() }),
+    });
   }
 
   const node = form(
@@ -152,7 +144,6 @@ export function jobForm({ chips, me, schemas, wanted }, signal) {
     folded('More options', {}, more),
     runNode,
     reserveNode,
-    outcome,
     element('div.buttons', submit),
   );
   chip.addEventListener('change', describeChip);
@@ -214,7 +205,7 @@ export function visibilityField(id, label, me) {
   return { node, value: () => (node.hidden ? '' : control.value) };
 }
 
-export const tick = (id) => element('input', { id, type: 'checkbox' });
+const tick = (id) => element('input', { id, type: 'checkbox' });
 
 // Options of jobs (docs/reference/options.md lists them all) that the form has, with their labels.
 const BASIC = { preset: 'Preset', stop_after: 'Last stage', seed: 'Seed' };
@@ -230,8 +221,8 @@ const LABELS = { ...BASIC, ...MORE };
 export const OPTIONS = new Set(Object.keys(LABELS));
 const NUMBERS = new Set(['integer', 'number']);
 
-export function controlOf(id, { type, enum: words, default: normal, minimum, maximum, examples }) {
-  if (words) return select({ id }, [['', `${normal ?? 'none'}: unless chosen`], ...words.filter((word) => word !== normal)]);
+function controlOf(id, { type, enum: words, default: normal, minimum, maximum, examples }) {
+  if (words) return select({ id }, [['', `${normal ?? 'none'} (unless chosen)`], ...words.filter((word) => word !== normal)]);
   if (type === 'boolean') return tick(id);
   const max = Math.min(maximum, Number.MAX_SAFE_INTEGER);
   if (NUMBERS.has(type)) return element('input', { id, type: 'number', min: minimum, max, step: type === 'integer' ? '1' : 'any', placeholder: normal || '' });

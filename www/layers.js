@@ -18,6 +18,8 @@ const told = (pick, block = pick) => ({
     return one ? (pick(one, summary) ?? NaN) : NaN;
   },
 });
+/** One of mappings by profile: of a core, and the most of one of a block, which has names of its own. */
+const measured = (id, label, unit, pick) => ({ id, label, unit, measured: true, ...told(pick) });
 const fullest = ({ shares = {} }) => Object.values(shares).reduce((most, share) => Math.max(most ?? 0, share), undefined);
 
 /** value(model, core): NaN where there is nothing to show. limit: the name of the chip limit that the layer's figure is held against. details: needs what
@@ -39,31 +41,15 @@ export const LAYERS = [
     ...told(null, ({ population }) => population),
     value: ({ cores, summary }, core) => summary.populations.of_parts[cores.part[core]] ?? NaN,
   },
-  {
-    id: 'rate',
-    label: 'Rates',
-    unit: 'spikes a step of a neuron, in the mean',
-    measured: true,
-    ...told(
-      ({ spikes, neurons }, { measured }) => spikes / neurons / measured.steps,
-      ({ neuron_spikes: spikes }, { measured }) => spikes / measured.steps,
-    ),
-  },
-  { id: 'silent', label: 'Silent', unit: 'neurons that never spiked', measured: true, ...told(({ silent }) => silent) },
-  {
-    ...{ id: 'peak', label: 'Peak spikes', unit: 'spikes in its fullest step', measured: true },
-    ...told(
-      ({ peaks }) => peaks?.spikes,
-      ({ peak_spikes: most }) => most,
-    ),
-  },
-  {
-    ...{ id: 'peak-in', label: 'Peak packets', unit: 'packets in, in its fullest step', measured: true },
-    ...told(
-      ({ peaks }) => peaks?.packets_in,
-      ({ peak_packets_in: most }) => most,
-    ),
-  },
+  measured(
+    'rate',
+    'Rates',
+    'spikes a step of a neuron, in the mean',
+    ({ spikes, neurons, neuron_spikes: most }, { measured: { steps } }) => (most ?? spikes / neurons) / steps,
+  ),
+  measured('silent', 'Silent', 'neurons that never spiked', ({ silent }) => silent),
+  measured('peak', 'Peak spikes', 'spikes in its fullest step', ({ peaks, peak_spikes: most }) => most ?? peaks?.spikes),
+  measured('peak-in', 'Peak packets', 'packets in, in its fullest step', ({ peaks, peak_packets_in: most }) => most ?? peaks?.packets_in),
   { id: 'occupancy', label: 'Occupancy', unit: '', categories: true },
 ].map((layer) => ({ show: si, ...layer }));
 
@@ -134,6 +120,27 @@ export function categories(holders, { width, height, part }, absent = null) {
   for (let core = 0; core < kind.length; core++) take(core);
   const look = (box) => eachCore([box], width, height, (core) => (count(core, -1), take(core)));
   return { width, height, kind, owner, owners, counts, totals, look };
+}
+
+/** The largest box of free cores, {x0, y0, x1, y1}; null: none is free. The first from the top, then from the left. O(cores). */
+export function largestFree({ kind, width, height }, absent = null) {
+  const above = new Uint32Array(width + 1); // how many free cores end in this row, by column; behind the last none
+  let best = null,
+    most = 0;
+  for (let y = 0; y < height; y++) {
+    const stack = []; // columns from which on all are at least so tall, [x, tall], taller and taller
+    for (let x = 0; x <= width; x++) {
+      if (x < width) above[x] = kind[y * width + x] === FREE && !absent?.[y * width + x] ? above[x] + 1 : 0;
+      let from = x;
+      while (stack.length > 0 && stack.at(-1)[1] >= above[x]) {
+        const [first, tall] = stack.pop();
+        if (tall * (x - first) > most) [most, best] = [tall * (x - first), { x0: first, y0: y + 1 - tall, x1: x - 1, y1: y }];
+        from = first;
+      }
+      stack.push([from, above[x]]);
+    }
+  }
+  return best;
 }
 
 /** The `most` cores with the largest values, largest first; ties by core number. O(n log most). */

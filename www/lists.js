@@ -1,12 +1,12 @@
 // #/jobs, #/mappings, #/networks, #/programs, #/sweeps: lists with search, filters in the address, columns, and pages that follow
 // as one scrolls. One request a page; own jobs are kept current by events, others by asking.
 
-import { deleteThings, labelText, pathOf, readLabels } from './actions.js';
-import { cancelJob, change, getJson, isOver, watchJobs } from './api.js';
-import { announce, element, fill, form, linkTo, pageHead, pageOf, progressBar, select, sends, setText, stamp } from './dom.js';
+import { deleteThings, labelText, readLabels } from './actions.js';
+import { cancelJob, change, getJson, isOver, pathOf, watchJobs } from './api.js';
+import { announce, element, fill, linkTo, pageHead, pageOf, progressBar, select, setText, stamp } from './dom.js';
 import { bytes, count, energy, NONE, percent, shortId, si, time, words } from './format.js';
 import { badge, resultOf, runText, stateLine } from './job.js';
-import { actButton, problemNode, problemWords, smallButton } from './problem.js';
+import { actButton, form, Problem, problemNode, problemWords, sends, smallButton } from './problem.js';
 import { headOf, rowOf, table } from './table.js';
 import { sizeText } from './upload.js';
 
@@ -104,11 +104,13 @@ export const showList =
       empty.hidden = rows.size > 0;
       frame.hidden = rows.size === 0;
     }
+    /** What went wrong; that the server does not answer stands above already. */
+    const wrong = (error) => error instanceof Problem && fill(outcome, problemNode(error));
     let due = null;
     const soon = (wait = TOGETHER_MS) => {
       due ??= setTimeout(() => {
         due = null;
-        refresh().catch((error) => error.name !== 'AbortError' && fill(outcome, problemNode(error)));
+        refresh().catch(wrong);
       }, wait);
     };
     /** Asks for the list otherwise, and says so in the address. */
@@ -150,7 +152,7 @@ export const showList =
           picked.some((row) => row.state && !isOver(row)) &&
             smallButton('Cancel', () => Promise.all(picked.filter((row) => !isOver(row)).map(({ id }) => cancelJob(id))).then(done)),
           list.compare && ids.length === 2 && one && element('a.button.small', { href: `#/compare/${pair.map(encodeURIComponent).join('/')}` }, 'Compare'),
-          form('form.buttons', () => labelled().catch((error) => fill(outcome, problemNode(error))), label, sends('Label', 'button.button.small')),
+          form('form.buttons', labelled, label, sends('Label', 'button.button.small')),
           smallButton('Delete', async () => (await deleteThings(base, ids, outcome, done), done())),
         ],
       );
@@ -210,12 +212,12 @@ export const showList =
     const seen = new IntersectionObserver((entries) => entries.some(({ isIntersecting }) => isIntersecting) && next().catch(() => {}), { rootMargin: '400px' });
     seen.observe(more);
     signal.addEventListener('abort', () => seen.disconnect());
-    if (list.live) keepCurrent({ rows, put, refresh, soon }, signal);
+    if (list.live) keepCurrent({ rows, put, refresh, soon, wrong }, signal);
     return list.title;
   };
 
 /** Rows of jobs follow what happens: by events, and by asking where these do not come through. */
-function keepCurrent({ rows, put, refresh, soon }, signal) {
+function keepCurrent({ rows, put, refresh, soon, wrong }, signal) {
   watchJobs(
     {
       onProgress: ({ job: id, ...progress }) => {
@@ -227,24 +229,11 @@ function keepCurrent({ rows, put, refresh, soon }, signal) {
     signal,
   );
   const poll = async () => {
-    const lost = document.getElementById('link-state');
-    if (!document.hidden) {
-      try {
-        await refresh();
-        lost.hidden = true;
-      } catch (error) {
-        if (signal.aborted) return;
-        lost.hidden = false;
-        setText(lost, problemWords(error).detail || 'no answer');
-      }
-    }
+    if (!document.hidden) await refresh().catch(wrong);
     if (!signal.aborted) timer = setTimeout(poll, [...rows.values()].some(({ row }) => !isOver(row)) ? BUSY_MS : CALM_MS);
   };
   let timer = setTimeout(poll, BUSY_MS);
-  signal.addEventListener('abort', () => {
-    clearTimeout(timer);
-    document.getElementById('link-state').hidden = true;
-  });
+  signal.addEventListener('abort', () => clearTimeout(timer));
 }
 
 const gap = (of) => (value) => (value[of] === undefined ? NONE : value[of] < 1 ? percent(value[of]) : `${si(1 + value[of])} times`);
@@ -306,7 +295,7 @@ export const LISTS = {
       ['', opened],
     ],
     usual: ['Job', 'State', 'Network', 'Chip', 'Cores', 'Step', 'Energy of a step', 'Time', 'Created', ''],
-    filters: { state: STATES, kind: ['map', 'compile', 'simulate', 'profile', 'deploy', 'sweep'], chip: null, network: null },
+    filters: { state: STATES, kind: ['map', 'compile', 'quantize', 'simulate', 'profile', 'deploy', 'solve', 'sweep'], chip: null, network: null },
     live: true,
   },
   mappings: {
@@ -354,8 +343,7 @@ export const LISTS = {
 /** Some of the columns of a list, by their titles, as a table. */
 export const shortList = (kind, titles, rows, options) =>
   table(
-    LISTS[kind].title,
-    titles.map((title) => LISTS[kind].columns.find(([one]) => one === title)),
+    { label: LISTS[kind].title, ...options },
     rows,
-    options,
+    titles.map((title) => LISTS[kind].columns.find(([one]) => one === title)),
   );

@@ -5,7 +5,7 @@ import { actionBar, mapCopies } from './actions.js';
 import { change, getJob, getSchemas, listMappings, mappingUrl, startJob } from './api.js';
 import { union } from './colour.js';
 import { deploySection } from './deploy.js';
-import { announce, element, fill, linkTo, pageHead, pageOf, section, select, setText } from './dom.js';
+import { announce, element, fill, linkTo, MOVED_MS, pageHead, pageOf, rested, section, select, setText } from './dom.js';
 import { flowOverlay } from './flows.js';
 import { count, dateText, partsText, percent, shortId, si, time } from './format.js';
 import { layersOf } from './layers.js';
@@ -13,14 +13,13 @@ import { Model } from './model.js';
 import { CorePanel, Panel } from './panel.js';
 import { layerTools, Picture } from './picture.js';
 import { actButton } from './problem.js';
-import { NUMBER, table, tabs } from './table.js';
+import { figures, NUMBER, table, tabs } from './table.js';
 import * as tables from './tables.js';
 import { comparisonTable } from './tables.js';
 import { View } from './view.js';
 
 const HINT = 'Drag to move, wheel or pinch to zoom, click a core for its details';
-const OTHERS = 50, // mappings to compare with
-  MOVED_MS = 200; // what one moves is in the address when it rests
+const OTHERS = 50; // mappings to compare with
 
 /** What to call a mapping among others of its network. */
 export const mappingName = ({ objective, preset, seed, created, name }) =>
@@ -98,20 +97,20 @@ function makingButtons(id, summary, outcome) {
 export async function showMapping(main, { id, query, replaceQuery, attach }, signal) {
   const model = await Model.load(id, signal);
   const view = new View(model.width, model.height);
-  let moved = null;
   const { summary } = model;
   const { candidates, pareto } = summary.report ?? {};
   const picture = new Picture(model, view, { label: `Heat map of ${model.chip.name}, ${model.width} by ${model.height} cores`, hint: HINT, signal });
-  const tools = layerTools(layersOf(summary), model, query.get('layer'), () => (remember(), present()));
+  const tools = layerTools(layersOf(summary), model, query, () => (remember(), present()));
   const told = element('p.map-told', { role: 'status' });
   const busiestTitle = element('h2'),
     busiestBody = element('div');
   const links = element('input', {
     type: 'checkbox',
-    checked: true,
+    checked: query.get('links') !== '0',
     onchange: () => {
       picture.map.showLinks = links.checked;
       picture.map.redraw();
+      remember();
     },
   });
   const flows = element('input', { type: 'checkbox', onchange: () => follow() });
@@ -136,6 +135,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
         ...(selected >= 0 && { core: model.place(selected).replace(' ', '') }),
         ...(tab && tab !== 'core' && { tab }),
         ...(flows.checked && { flows: 1 }),
+        ...(!links.checked && { links: 0 }),
         ...(place && { at: place }),
       }),
     );
@@ -160,12 +160,10 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
       announce(view.selected >= 0 ? `Selected. ${picture.describe(view.selected)}` : 'No core selected');
       follow();
     }
-    if (what === 'view') {
-      clearTimeout(moved);
-      moved = setTimeout(() => signal.aborted || remember(), MOVED_MS);
-    }
   });
 
+  const moved = rested(MOVED_MS, remember, signal);
+  view.onChange((what) => what === 'view' && moved());
   const compare = element('span.compare-choice');
   const outcome = element('div');
   const region = summary.region ?? { x: 0, y: 0, width: model.width, height: model.height };
@@ -230,6 +228,7 @@ export async function showMapping(main, { id, query, replaceQuery, attach }, sig
   attach();
   if (!view.go(query.get('at'), ...picture.map.size)) startView(view, [region], picture.map.size);
   flows.checked = query.has('flows');
+  picture.map.showLinks = links.checked;
   const presented = present();
   const wanted = /^(\d+),(\d+)$/.exec(query.get('core') ?? ''),
     tab = query.get('tab') ?? 'core';
@@ -258,28 +257,18 @@ function differences(diff, select, show) {
     element('label.check', moves, 'draw the ways of moved neurons on B'),
     element(
       'div.columns',
-      table(
-        'Where neurons moved',
-        [
-          ['From', ({ from }) => place(from)],
-          ['To', ({ to }) => place(to)],
-          ['Neurons', ({ neurons }) => count(neurons), NUMBER],
-        ],
-        diff.moves.slice(0, ROWS),
-        { empty: 'No neuron moved.' },
-      ),
-      table(
-        'Cores whose load changed, those that became fuller first',
-        [
-          ['Core', ({ x, y }) => place([x, y])],
-          ['Fullest limit', pair('fullest', percent), NUMBER],
-          ['Neurons', pair('neurons', count), NUMBER],
-          ['Traffic in', pair('traffic_in', si), NUMBER],
-          ['Step time', pair('core_ns', time), NUMBER],
-        ],
-        diff.cores.slice(0, ROWS),
-        { empty: 'No core changed.' },
-      ),
+      table({ label: 'Where neurons moved', empty: 'No neuron moved.' }, diff.moves.slice(0, ROWS), [
+        ['From', ({ from }) => place(from)],
+        ['To', ({ to }) => place(to)],
+        ...figures(count, { Neurons: 'neurons' }),
+      ]),
+      table({ label: 'Cores whose load changed, those that became fuller first', empty: 'No core changed.' }, diff.cores.slice(0, ROWS), [
+        ['Core', ({ x, y }) => place([x, y])],
+        ['Fullest limit', pair('fullest', percent), NUMBER],
+        ['Neurons', pair('neurons', count), NUMBER],
+        ['Traffic in', pair('traffic_in', si), NUMBER],
+        ['Step time', pair('core_ns', time), NUMBER],
+      ]),
     ),
   );
 }
@@ -292,9 +281,9 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
   const linked = models[0].width === models[1].width && models[0].height === models[1].height;
   const shared = new View(models[0].width, models[0].height);
   const views = [shared, linked ? shared : new View(models[1].width, models[1].height)];
-  const remember = () => replaceQuery(new URLSearchParams(tools.address));
-  const tools = layerTools(layersOf({}), models[1], query.get('layer'), () => (remember(), present())), // populations of two networks are not the same ones
-    apart = element('input', { type: 'checkbox', disabled: !linked, onchange: () => present() }),
+  const remember = () => replaceQuery(new URLSearchParams({ ...tools.address, ...(apart.checked && { less: 1 }), ...(shared.place && { at: shared.place }) }));
+  const tools = layerTools(layersOf({}), models[1], query, () => (remember(), present())), // populations of two networks are not the same ones
+    apart = element('input', { type: 'checkbox', disabled: !linked, checked: linked && query.has('less'), onchange: () => (remember(), present()) }),
     hint = linked ? 'Both pictures move together' : 'The chips differ in size: the pictures move apart';
 
   const sides = models.map((model, i) => {
@@ -356,8 +345,10 @@ export async function showComparison(main, { a, b, query, replaceQuery, attach }
     (error) => error.name === 'AbortError' || fill(changed, section('What changed from A to B', element('p.quiet', error.message))),
   );
   const regions = models.map((model) => model.summary.region ?? { x: 0, y: 0, width: model.width, height: model.height });
-  if (linked) startView(shared, regions, sides[0].picture.map.size);
-  else sides.forEach(({ picture }, i) => startView(views[i], [regions[i]], picture.map.size));
+  if (linked && !shared.go(query.get('at'), ...sides[0].picture.map.size)) startView(shared, regions, sides[0].picture.map.size);
+  const moved = rested(MOVED_MS, remember, signal);
+  shared.onChange((what) => linked && what === 'view' && moved());
+  if (!linked) sides.forEach(({ picture }, i) => startView(views[i], [regions[i]], picture.map.size));
   await present();
   return 'Comparison';
 }

@@ -2,37 +2,28 @@
 // scripts cannot read.
 
 import { limitText, tokensTable } from './admin.js';
-import { change, getJson, getMe, signIn, signOut } from './api.js';
-import { element, field, fieldForm, fill, form, pageHead, section, select, sends, stamp } from './dom.js';
+import { change, getJson, getMe, pathOf, signIn, signOut } from './api.js';
+import { element, field, fill, pageHead, section, stamp } from './dom.js';
 import { bytes, words } from './format.js';
-import { attemptIn, Problem, problemNode, rowButton } from './problem.js';
-import { NUMBER, table, tableSection } from './table.js';
+import { fieldForm, form, Problem, rowButton, sends } from './problem.js';
+import { figures, NUMBER, table, tableSection } from './table.js';
 
 /** Use against limits, one's own and one's group's. */
 const usagePart = ({ quotas, group }) =>
-  tableSection(
-    'My use',
-    [
-      ['What', ([name]) => words(name)],
-      ['Used', ([name, { use }]) => limitText(name, use), NUMBER],
-      ['Limit', ([name, { quota }]) => limitText(name, quota, 'no limit'), NUMBER],
-      ...(group ? [[`Group ${group}`, ([name, one]) => `${limitText(name, one.group_use)} of ${limitText(name, one.group_quota, 'no limit')}`, NUMBER]] : []),
-    ],
-    Object.entries(quotas),
-    { empty: 'Nothing is counted.' },
-  );
+  tableSection({ label: 'My use', empty: 'Nothing is counted.' }, Object.entries(quotas), [
+    ['What', ([name]) => words(name)],
+    ['Used', ([name, { use }]) => limitText(name, use), NUMBER],
+    ['Limit', ([name, { quota }]) => limitText(name, quota, 'no limit'), NUMBER],
+    ...(group ? [[`Group ${group}`, ([name, one]) => `${limitText(name, one.group_use)} of ${limitText(name, one.group_quota, 'no limit')}`, NUMBER]] : []),
+  ]);
 
 /** A form that makes a token, which is shown once. */
 function tokenForm(again) {
   const outcome = element('div', { role: 'status' });
   const make = async ({ name, scope }) => {
-    try {
-      const made = await change('POST', 'v1/tokens', { name, scopes: [scope] });
-      await again();
-      fill(outcome, element('p', 'Copy it now, it is not shown again: ', element('code', made.token)));
-    } catch (error) {
-      fill(outcome, problemNode(error));
-    }
+    const made = await change('POST', 'v1/tokens', { name, scopes: [scope] });
+    await again();
+    fill(outcome, element('p', 'Copy it now, it is not shown again: ', element('code', made.token)));
   };
   const rows = [
     ['name', 'Name', { maxlength: '80' }],
@@ -45,39 +36,31 @@ export async function showMe(page, context, signal) {
   const me = await getMe();
   const usage = await getJson('v1/usage', signal);
   const tokens = element('div'),
-    bin = element('div'),
-    trouble = element('div');
-  const tried = attemptIn(trouble);
-  const showTokens = async () => {
+    bin = element('div');
+  const showTokens = async (told) => {
     const { tokens: list } = await getJson('v1/tokens', signal);
-    const revoke = (one) => tried(() => change('DELETE', `v1/tokens/${encodeURIComponent(one.id)}`).then(showTokens), `Token ${one.id} is revoked`);
-    fill(tokens, tokensTable('My tokens', list, revoke));
+    fill(tokens, tokensTable('My tokens', list, showTokens));
+    return told;
   };
-  const showBin = async () => {
+  const showBin = async (told) => {
     const { entries } = await getJson('v1/bin', signal);
-    const restore = (one) => tried(() => change('POST', `v1/bin/${encodeURIComponent(one.id)}/restore`).then(showBin), `The ${one.kind} is back`);
+    const restore = ({ id, kind }) => change('POST', pathOf('bin', id, 'restore')).then(() => showBin(`The ${kind} is back`));
     fill(
       bin,
-      table(
-        'Deleted things',
-        [
-          ['What', (one) => one.kind],
-          ['Id', (one) => element('code', one.id.slice(0, 20))],
-          ['Name', (one) => one.name],
-          ['Size', (one) => bytes(one.bytes), NUMBER],
-          ['Goes for good', (one) => stamp(one.until)],
-          ['', (one) => rowButton('Bring back', one.id.slice(0, 20), () => restore(one))],
-        ],
-        entries,
-        { empty: 'Nothing was deleted.' },
-      ),
+      table({ label: 'Deleted things', empty: 'Nothing was deleted.' }, entries, [
+        ['What', 'kind'],
+        ['Id', (one) => element('code', one.id.slice(0, 20))],
+        ['Name', 'name'],
+        ...figures(bytes, { Size: 'bytes' }),
+        ['Goes for good', (one) => stamp(one.until)],
+        ['', (one) => rowButton('Bring back', one.id.slice(0, 20), () => restore(one))],
+      ]),
     );
   };
   await Promise.all([showTokens(), showBin()]);
   fill(
     page,
     pageHead(me.user ? `Account of ${me.user}` : 'Account', me.user && `role ${me.role}${me.group ? `, group ${me.group}` : ''}`),
-    trouble,
     usagePart(usage),
     !me.open && section('My tokens', tokens, tokenForm(showTokens)),
     section('Bin', bin),
@@ -91,16 +74,9 @@ export const needsSignIn = (error) => error instanceof Problem && error.status =
 export function signInPage(page, done) {
   const token = element('input', { id: 'token', type: 'password', autocomplete: 'off', spellcheck: 'false', required: true, 'aria-describedby': 'token-note' }),
     note = element('p.note', { id: 'token-note' }, 'Whoever administers the server makes one for you.'),
-    button = sends('Sign in', 'button.button.primary'),
-    outcome = element('div'),
-    attempt = attemptIn(outcome);
-  const submit = async () => {
-    button.disabled = true;
-    await attempt(() => signIn(token.value.trim()).then(done), 'Signed in');
-    button.disabled = false;
-    token.select();
-  };
-  fill(page, pageHead('Sign in'), form('form.panel.sign-in', submit, field('Token', token, note), button, outcome));
+    wrong = (error) => (token.select(), Promise.reject(error)),
+    submit = () => signIn(token.value.trim()).then(done, wrong);
+  fill(page, pageHead('Sign in'), form('form.panel.sign-in', submit, field('Token', token, note), sends('Sign in', 'button.button.primary')));
 }
 
 /** Who is signed in, beside the theme; nothing where there are no users. */
@@ -109,6 +85,7 @@ export async function showAccount(node, left) {
   node.hidden = !me || me.open;
   document.getElementById('admin-link').hidden = !me || (!me.open && me.role === 'user');
   document.getElementById('me-link').hidden = !me;
+  document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }); // it may have been hidden until now
   if (node.hidden) return;
   const out = () =>
     signOut().finally(() => {

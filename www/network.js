@@ -1,7 +1,7 @@
 // #/networks/ID: a network or model as it was read, what was made of it, and which chips would take it.
 
 import { actionBar } from './actions.js';
-import { getNetwork, getSchemas, listChips, listJobs, listMappings } from './api.js';
+import { getNetwork, getSchemas, listChips, listJobs, listMappings, pathOf } from './api.js';
 import { runSection } from './deploy.js';
 import { element, facts, fill, link, pageHead, section, stamp } from './dom.js';
 import { fitsTable } from './fits.js';
@@ -32,7 +32,7 @@ export async function showNetwork(main, { id }, signal) {
       network.name || shortId(id),
       [model ? 'model ' : 'network ', element('code', { title: id }, shortId(id))],
       element('a.button.primary', { href: `#/new?network=${encodeURIComponent(id)}` }, model ? 'Compile it' : 'Map it'),
-      element('a.button', { href: `v1/networks/${encodeURIComponent(id)}/content`, download: '' }, 'Download'),
+      element('a.button', { href: pathOf('networks', id, 'content'), download: '' }, 'Download'),
     ),
     section(
       'What it is',

@@ -1,13 +1,14 @@
 // A program's operators as a graph: blocks between points through which one value goes, open or not; shapes on edges; colour by share of the
 // critical path. Pure functions first, then the drawing.
 
-import { element, section, setText, svg } from './dom.js';
+import { element, fill, section, setText, svg } from './dom.js';
 import { count, NONE, percent, time } from './format.js';
+import { keepButton } from './plots.js';
 
 const WIDTH = 180,
   HEIGHT = 34,
   GAP = 26, // between ranks, for shapes
-  SPACE = 40, // between slots
+  SPACE = 60, // between slots, and right of the last for shapes
   LETTERS = 25, // of a line of a box
   CHAIN = 8, // operators of a block without branches, at most
   OPEN_MOST = 40; // operators that are shown one by one to begin with
@@ -130,9 +131,16 @@ export class OperatorGraph {
     this.#draw();
     this.node = section(
       'Graph of operators',
-      element('p.quiet', 'Lines carry values from above; bars are shares of the critical path. A press opens a block, or shows an operator on the timeline.'),
+      element(
+        'p.quiet',
+        'Lines carry values from above; darker boxes take more time, bars are shares of the critical path. A press opens a block, or shows an operator on the timeline.',
+      ),
       this.#frame,
-      element('div.buttons', element('button.button', { onclick: () => this.#toggle() }, 'Open or close all blocks')),
+      element(
+        'div.buttons',
+        element('button.button', { onclick: () => this.#toggle() }, 'Open or close all blocks'),
+        keepButton('Operators of the program', () => this.#frame.firstElementChild),
+      ),
       this.#readout,
     );
   }
@@ -168,25 +176,29 @@ export class OperatorGraph {
     const boxes = this.#boxes(),
       at = layout(boxes),
       places = [...at.values()],
+      told = boxes.map((one) => described(one, this.#figures)),
+      longest = told.reduce((most, { busy }) => Math.max(most, busy), 1e-9),
       width = (Math.max(...places.map(({ slot }) => slot)) + 1) * (WIDTH + SPACE),
       height = (Math.max(...places.map(({ rank }) => rank)) + 1) * (HEIGHT + GAP),
       corner = (one) => [at.get(one).slot * (WIDTH + SPACE) + SPACE / 2, at.get(one).rank * (HEIGHT + GAP) + GAP / 2];
     const lines = boxes.flatMap((to) => [...to.from].map(([from, shape]) => edgeShape(corner(from), corner(to), shape)));
-    this.#frame.replaceChildren(
+    fill(
+      this.#frame,
       svg(
         'svg',
-        { width, height },
+        { width, height, viewBox: `0 0 ${width} ${height}` },
         lines,
-        boxes.map((one) => this.#box(one, corner(one))),
+        boxes.map((one, i) => this.#box(one, corner(one), told[i], longest)),
       ),
     );
   }
 
-  #box(one, [x, y]) {
-    const { title, operators, path, busy } = described(one, this.#figures),
-      names = one.items.map(({ name }) => name),
+  #box(one, [x, y], { title, operators, path, busy }, longest) {
+    const names = one.items.map(({ name }) => name),
       faint = this.#marked && !one.items.some(this.#marked),
-      figures = `${time(busy)}, ${percent(path)} of the critical path`;
+      figures = `${time(busy)}, ${percent(path)} of the critical path`,
+      ground = svg('rect', { width: WIDTH, height: HEIGHT, rx: 4 });
+    ground.style.setProperty('--time', `${Math.round((40 * busy) / longest)}%`);
     const press = () => {
       setText(this.#readout, `${operators}: ${one.block ? '' : `${names[0]}, `}${figures}`);
       if (one.block) {
@@ -205,7 +217,7 @@ export class OperatorGraph {
           'aria-label': `${operators}, ${title}, ${figures}`,
         },
         svg('title', {}, [...names.slice(0, CHAIN), figures].join('\n')),
-        svg('rect', { width: WIDTH, height: HEIGHT, rx: 4 }),
+        ground,
         svg('rect', { class: 'share', width: WIDTH * Math.min(1, path), height: 4, y: HEIGHT - 4 }),
         svg('text', { x: 7, y: 13, class: 'graph-operator' }, operators.length > LETTERS ? `${operators.slice(0, LETTERS - 1)}…` : operators),
         svg('text', { x: 7, y: 26 }, title),

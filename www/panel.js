@@ -1,13 +1,13 @@
 // The panel beside the map: the questions that one has of a mapping, a tab each, and what one core holds.
 
-import { bar, element, facts, fill, icon, setText } from './dom.js';
+import { bar, element, facts, fill, icon, rested, setText } from './dom.js';
 import { choicesSection } from './fits.js';
 import { flowOverlay, getFlows, neuronName, placeOf, questionOf, treeOverlay } from './flows.js';
 import { aboveBound, capital, count, NONE, percent, si, time, withTimes, words } from './format.js';
 import { DIRECTIONS } from './heatdraw.js';
 import { histogramPlot, matrixTab } from './plots.js';
 import { problemWords, shownIn, smallButton } from './problem.js';
-import { NUMBER, share, table } from './table.js';
+import { figures, NUMBER, share, table } from './table.js';
 import { metricText } from './tables.js';
 
 const LINKS = 10,
@@ -164,16 +164,11 @@ export class Panel {
     return element(
       'div.stack',
       element('p.quiet', 'The fullest links and ports, and the axons that fill each most. A press on one draws what passes, on an axon its tree.'),
-      table(
-        'Fullest links and ports',
-        [
-          ['Link or port', (one) => button(placeOf(one), () => draw(one))],
-          ['Packets', (one) => [si(one.load), share(one.load / rows[0].load)], NUMBER],
-          ['Axons', (one) => [element('p.quiet', `${count(one.axon_count)} pass`), element('ul.axons', (one.axons ?? []).map(axon))]],
-        ],
-        rows,
-        { empty: 'No packet leaves its core.' },
-      ),
+      table({ label: 'Fullest links and ports', empty: 'No packet leaves its core.' }, rows, [
+        ['Link or port', (one) => button(placeOf(one), () => draw(one))],
+        ['Packets', (one) => [si(one.load), share(one.load / rows[0].load)], NUMBER],
+        ['Axons', (one) => [element('p.quiet', `${count(one.axon_count)} pass`), element('ul.axons', (one.axons ?? []).map(axon))]],
+      ]),
     );
   }
 
@@ -188,21 +183,16 @@ export class Panel {
     if (parts) rows.unshift({ metric: 'cores_used', value: model.metrics.cores_used, bound: parts.parts });
     return element(
       'div.stack',
-      table(
-        'Distance from lower bounds',
+      table({ label: 'Distance from lower bounds', of: ({ metric }) => ({ 'data-bound': metric }), empty: 'There are no bounds of this mapping.' }, rows, [
+        ['Metric', ({ metric }) => element('span', { title: of(metric).note }, of(metric).label)],
+        ['Value', ({ metric, value }) => metricText(of(metric), { [metric]: value }), NUMBER],
         [
-          ['Metric', ({ metric }) => element('span', { title: of(metric).note }, of(metric).label)],
-          ['Value', ({ metric, value }) => metricText(of(metric), { [metric]: value }), NUMBER],
-          [
-            'No mapping is below',
-            ({ metric, bound }) => [metricText(of(metric), { [metric]: bound }), share(bound / rows.find((row) => row.metric === metric).value)],
-            NUMBER,
-          ],
-          ['Gap', ({ value, bound }) => (bound > 0 ? aboveBound(value / bound) : 'no bound')],
+          'No mapping is below',
+          ({ metric, bound }) => [metricText(of(metric), { [metric]: bound }), share(bound / rows.find((row) => row.metric === metric).value)],
+          NUMBER,
         ],
-        rows,
-        { of: ({ metric }) => ({ 'data-bound': metric }), empty: 'There are no bounds of this mapping.' },
-      ),
+        ['Gap', ({ value, bound }) => (bound > 0 ? aboveBound(value / bound) : 'no bound')],
+      ]),
       parts?.limit && element('p.quiet', `Fewer than ${count(parts.parts, 'cores')} cannot be: ${parts.reason}.`),
       choicesSection(model.summary.report?.choices, model.summary.network?.id, model.chip.name),
     );
@@ -212,16 +202,13 @@ export class Panel {
 
   find() {
     const found = element('div.stack', { 'aria-live': 'polite' });
-    let due = null;
+    const typed = rested(TYPED_MS, () => shownIn(found, this.look(input.value.trim())), this.signal);
     const input = element('input', {
       type: 'search',
       id: 'find-text',
       placeholder: 'name or number, 12,7 or part 5',
       autocomplete: 'off',
-      oninput: () => {
-        clearTimeout(due);
-        due = setTimeout(() => shownIn(found, this.look(input.value.trim())), TYPED_MS);
-      },
+      oninput: typed,
     });
     return element('div.stack', element('label', { for: 'find-text' }, 'Find a neuron, a core, a part or a population'), input, found);
   }
@@ -260,15 +247,11 @@ export class Panel {
       element('p', 'on core ', this.coreButton(x, y), `, part ${count(part)}${population ? `, population ${population}` : ''}`),
       element('p.quiet', `${count(fanIn, 'synapses')} in, ${count(fanOut)} out${targets.length ? ', to cores:' : ''}`),
       targets.length > 0 &&
-        table(
-          `Targets of neuron ${neuron}`,
-          [
-            ['Core', (to) => this.coreButton(to.x, to.y)],
-            ['Synapses', (to) => count(to.synapses), NUMBER],
-            ['Packets', (to) => si(to.packets), NUMBER],
-          ],
-          targets.slice(0, TARGETS),
-        ),
+        table(`Targets of neuron ${neuron}`, targets.slice(0, TARGETS), [
+          ['Core', (to) => this.coreButton(to.x, to.y)],
+          ...figures(count, { Synapses: 'synapses' }),
+          ...figures(si, { Packets: 'packets' }),
+        ]),
       targets.length > TARGETS && element('p.quiet', `and ${count(targets.length - TARGETS, 'cores')} more`),
     );
   }

@@ -14,11 +14,11 @@ const TILES_PITCH = 6, // pixels of a core from which on each is looked at
   POPULATIONS_SHOWN = 24, // names in the legend
   OWNERS_SHOWN = 6;
 
-/** Which of `layers` is shown, to begin with that `wanted` by its id, or the first that is not the same everywhere in a model, and how: {nodes, layer,
- * logarithmic, address: what an address says of it}. onChange(): after each change. */
-export function layerTools(layers, model, wanted, onChange) {
+/** Which of `layers` is shown, to begin with as the `query` of an address has it, else the first that is not the same everywhere in a model, and how: {nodes,
+ * layer, logarithmic, address: what an address says of it}. onChange(): after each change. */
+export function layerTools(layers, model, query, onChange) {
   const usual = firstLayer(model, layers),
-    scale = element('input', { type: 'checkbox', onchange: () => onChange() });
+    scale = element('input', { type: 'checkbox', checked: query.has('log'), onchange: () => onChange() });
   const choose = (layer) => {
     tools.layer = layer;
     scale.disabled = Boolean(layer.categories || layer.kinds);
@@ -26,12 +26,12 @@ export function layerTools(layers, model, wanted, onChange) {
     onChange();
   };
   const tools = {
-    layer: layers.find(({ id }) => id === wanted) ?? usual,
+    layer: layers.find(({ id }) => id === query.get('layer')) ?? usual,
     get logarithmic() {
       return scale.checked;
     },
     get address() {
-      return tools.layer === usual ? {} : { layer: tools.layer.id };
+      return { ...(tools.layer !== usual && { layer: tools.layer.id }), ...(scale.checked && { log: 1 }) };
     },
   };
   // Native radio buttons, so the arrow keys work.

@@ -1,7 +1,7 @@
 // Plots, each in a frame with its caption that keeps it as SVG: histograms, points with bounds, how a job went, matrices.
 
 import { paint, palette, range } from './colour.js';
-import { element, icon, saveAs, select, svg } from './dom.js';
+import { announce, element, icon, saveAs, select, svg } from './dom.js';
 import { capital, count, duration, si, words } from './format.js';
 import { shownIn } from './problem.js';
 import { NUMBER, table } from './table.js';
@@ -24,12 +24,23 @@ function fileOf(plot) {
   return `${open(plot.getAttribute('viewBox'))}${copy.innerHTML}</svg>`;
 }
 
+/** The button that keeps what plot() gives. */
+export function keepButton(label, plot) {
+  const keep = () => saveAs(new Blob([fileOf(plot())], { type: 'image/svg+xml' }), `${label}.svg`);
+  return element('button.icon-button', { title: 'Keep this picture as SVG', 'aria-label': `Keep as SVG: ${label}`, onclick: keep }, icon('vector'));
+}
+
 /** A plot (an SVG or a canvas) with its caption, and a button that keeps it. */
 export function framed(plot, ...caption) {
-  const label = plot.getAttribute('aria-label'),
-    keep = () => saveAs(new Blob([fileOf(plot)], { type: 'image/svg+xml' }), `${label}.svg`),
-    button = element('button.icon-button', { title: 'Keep this picture as SVG', 'aria-label': `Keep as SVG: ${label}`, onclick: keep }, icon('vector'));
-  return element('figure.plot-box', plot, element('figcaption', element('span.caption', caption), button));
+  return element(
+    'figure.plot-box',
+    plot,
+    element(
+      'figcaption',
+      element('span.caption', caption),
+      keepButton(plot.getAttribute('aria-label'), () => plot),
+    ),
+  );
 }
 
 const line = (x1, y1, x2, y2, kind) => svg('line', { x1, y1, x2, y2, class: kind });
@@ -42,8 +53,35 @@ export function histogram(values, most, bins = 24) {
   return counts;
 }
 
-/** Of values, or of `counts` of them in equal steps up to `most`. onBrush(low, high): a range of values was pressed or dragged over. */
-export function histogramPlot(label, values, { limit, most, show, of = 'cores', counts: known }, onBrush = () => {}) {
+/** Bars of a plot among which a range is chosen; take(first, last). */
+function brushed(plot, bars, take) {
+  let from = 0,
+    to = -1;
+  const inside = (bar) => Math.min(bars.length - 1, Math.max(0, bar)),
+    at = ({ clientX }, { left, width } = plot.getBoundingClientRect()) => inside(Math.floor(((clientX - left) / width) * bars.length));
+  const brush = (last, first = from) => {
+    [from, to] = [first, last];
+    const [low, high] = [Math.min(from, to), Math.max(from, to)];
+    bars.forEach((bar, i) => bar.classList.toggle('lit', i >= low && i <= high));
+    take(low, high);
+  };
+  plot.addEventListener('pointerdown', (event) => {
+    plot.setPointerCapture(event.pointerId);
+    brush(at(event), at(event));
+  });
+  plot.addEventListener('pointermove', (event) => plot.hasPointerCapture(event.pointerId) && brush(at(event)));
+  plot.addEventListener('keydown', (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step && event.key !== 'Escape') return;
+    event.preventDefault();
+    if (step) brush(inside(to + step), event.shiftKey ? from : inside(to + step));
+    else brush(bars.length - 1, 0);
+  });
+}
+
+/** Of values, or of `counts` of them in equal steps up to `most`. onBrush(low, high): a range of values was pressed, dragged over or walked to by the arrow
+ * keys, which Shift stretches; of all after Escape. */
+export function histogramPlot(label, values, { limit, most, show, of = 'cores', counts: known }, onBrush = null) {
   const beyond = limit > 4 * most && most > 0, // of what is nearly empty one would see a single bar
     end = (beyond ? most : Math.max(limit ?? 0, most)) || 1,
     counts = known ?? histogram(values, end),
@@ -56,27 +94,25 @@ export function histogramPlot(label, values, { limit, most, show, of = 'cores', 
   });
   const plot = svg(
     'svg',
-    { viewBox: `0 -2 ${width} ${height + 4}`, class: 'small-plot', role: 'img', 'aria-label': `${label}: how many ${of} have how much` },
+    {
+      ...{ viewBox: `0 -2 ${width} ${height + 4}`, class: 'small-plot', 'aria-label': `${label}: how many ${of} have how much` },
+      ...(onBrush ? { role: 'application', 'aria-roledescription': 'histogram, arrow keys choose', tabindex: 0 } : { role: 'img' }),
+    },
     bars,
     line(0, height, width, height, 'axis'),
     limit && !beyond && line((limit / end) * width - 1, -2, (limit / end) * width - 1, height, 'limit'),
   );
-  let from = null;
-  const bin = (event) => {
-    const box = plot.getBoundingClientRect();
-    return Math.min(counts.length - 1, Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * counts.length)));
-  };
-  const brush = (a, b) => {
-    bars.forEach((bar, i) => bar.classList.toggle('lit', i >= a && i <= b));
-    onBrush((a / counts.length) * end, b === counts.length - 1 ? Infinity : ((b + 1) / counts.length) * end);
-  };
-  plot.addEventListener('pointerdown', (event) => {
-    plot.setPointerCapture(event.pointerId);
-    from = bin(event);
-    brush(from, from);
-  });
-  plot.addEventListener('pointermove', (event) => from !== null && brush(Math.min(from, bin(event)), Math.max(from, bin(event))));
-  plot.addEventListener('pointerup', () => (from = null));
+  if (onBrush)
+    brushed(plot, bars, (a, b) => {
+      const [low, high] = [a / bars.length, (b + 1) / bars.length].map((share) => share * end);
+      onBrush(low, b === bars.length - 1 ? Infinity : high);
+      announce(
+        `${count(
+          counts.slice(a, b + 1).reduce((sum, number) => sum + number, 0),
+          of,
+        )} from ${show(low)} to ${show(high)}`,
+      );
+    });
   return framed(plot, element('span', '0'), beyond && element('span', `limit ${show(limit)}, far to the right`), element('span', show(end)));
 }
 
@@ -119,7 +155,7 @@ export function scatterPlot(label, points, { xLabel, yLabel, showX, showY, bound
     text(width - pad, height - bottom + 16, showX(x.max), 'end'),
     text((left + width - pad) / 2, height - 6, xLabel, 'middle'),
     text(left - 6, height - bottom, showY(y.min), 'end'),
-    text(left - 6, pad + 10, showY(y.max), 'end'),
+    text(left - 6, pad + 16, showY(y.max), 'end'),
     text(8, pad - 4, yLabel, 'start'),
   );
   return framed(plot);
@@ -224,16 +260,11 @@ export function matrixTab(model) {
         'p.quiet',
         `${unit} from ${by} (rows) to ${by} (columns), ${count(of)} of them${folded > 1 ? `, ${count(folded)} a row` : ''}; the scale is logarithmic`,
       ),
-      table(
-        `Largest entries, ${unit}`,
-        [
-          [`From ${by}`, ({ from }) => name(from)],
-          [`To ${by}`, ({ to }) => name(to)],
-          [capital(unit), ({ value }) => si(value), NUMBER],
-        ],
-        largest(rows, LARGEST),
-        { empty: 'Nothing is sent from one to another.' },
-      ),
+      table({ label: `Largest entries, ${unit}`, empty: 'Nothing is sent from one to another.' }, largest(rows, LARGEST), [
+        [`From ${by}`, ({ from }) => name(from)],
+        [`To ${by}`, ({ to }) => name(to)],
+        [capital(unit), ({ value }) => si(value), NUMBER],
+      ]),
     ];
   };
   const show = (by) => shownIn(shown, read(by));

@@ -1,7 +1,7 @@
 // A problem reply (RFC 9457) in words: what, where, and the figures that came with it; and buttons whose failure is shown so.
 
-import { announce, element, facts, fill } from './dom.js';
-import { capital, count, words } from './format.js';
+import { announce, element, facts, field, fill, select } from './dom.js';
+import { capital, valueText, words } from './format.js';
 
 const KNOWN = new Set(['type', 'title', 'status', 'detail', 'code', 'where', 'instance']);
 
@@ -11,18 +11,6 @@ export class Problem extends Error {
     this.body = body ?? {};
     this.status = status;
   }
-}
-
-function figureText(value) {
-  if (typeof value === 'number') return count(value);
-  if (Array.isArray(value)) return value.map(figureText).join(' × ');
-  if (value && typeof value === 'object') {
-    if ('width' in value && 'height' in value) return `${count(value.width)} × ${count(value.height)}`;
-    return Object.entries(value)
-      .map(([name, part]) => `${words(name)} ${figureText(part)}`)
-      .join(', ');
-  }
-  return String(value);
 }
 
 /** { title, detail, where, figures: [[name, text]] } of a problem reply or of any error. */
@@ -37,7 +25,7 @@ export function problemWords(problem) {
     figures: Object.entries(body)
       .filter(([name, value]) => !KNOWN.has(name) && value !== null)
       .filter(([name]) => name !== 'request' || body.status >= 500) // for whoever reads the log
-      .map(([name, value]) => [capital(words(name)), figureText(value)]),
+      .map(([name, value]) => [capital(words(name)), valueText(value)]),
   };
 }
 
@@ -53,46 +41,62 @@ export function problemNode(problem) {
   );
 }
 
-/** Shows in a node what is promised, or what went wrong; returns it. */
+const awaited = new WeakMap();
+
+/** Shows in a node what is promised, or what went wrong, unless something else was promised since; returns it. */
 export function shownIn(node, promise) {
-  promise.then(
-    (shown) => fill(node, shown),
-    (error) => error.name === 'AbortError' || fill(node, problemNode(error)),
-  );
+  const show = (shown) => awaited.get(node) === promise && fill(node, shown);
+  awaited.set(node, promise);
+  promise.then(show, (error) => error.name === 'AbortError' || show(problemNode(error)));
   return node;
 }
 
-/** Runs things one after the other, and says so to who listens; what goes wrong is shown in `outcome`. */
-export const attemptIn = (outcome) => async (run, told) => {
-  fill(outcome);
-  try {
-    await run();
-    announce(told);
-  } catch (error) {
-    if (error.name !== 'AbortError') fill(outcome, problemNode(error));
-  }
-};
-
-/** The small one of those below. */
-export const smallButton = (text, act, more = {}) => actButton(text, act, { class: 'button small', ...more });
-
-/** What one does to a row of a table. */
-export const rowButton = (label, about, onclick) => element('button.button.small', { 'aria-label': `${label} ${about}`, onclick }, label);
-
-/** A button that runs `act`, and cannot be pressed again until that is over; what goes wrong is shown behind what it stands in. */
-export function actButton(text, act, properties = {}) {
-  const trouble = element('div'),
-    node = element('button.button', { ...properties, onclick: () => pressed() }, text);
-  const place = () => (node.isConnected ? (node.closest('.page-head, .scroller') ?? node.closest('.buttons') ?? node) : document.querySelector('.page-head'));
-  async function pressed() {
-    node.disabled = true;
+/** A handler of events that runs act(event), and not again until that is over; a text that this returns is said to who listens; what goes wrong is shown
+ * behind what the control stands in. */
+export function guarded(act) {
+  const trouble = element('div');
+  return async (event) => {
+    const node = event.submitter ?? event.currentTarget;
+    event.preventDefault();
+    if (node.ariaBusy) return;
+    node.ariaBusy = 'true'; // not disabled: that would take the keyboard's place away
     trouble.remove();
     try {
-      await act();
+      const told = await act(event);
+      if (typeof told === 'string') announce(told);
     } catch (error) {
-      if (error.name !== 'AbortError') place()?.after(fill(trouble, problemNode(error)));
+      const place = node.isConnected ? (node.closest('.page-head, .scroller') ?? node.closest('.buttons') ?? node) : document.querySelector('.page-head');
+      if (error.name !== 'AbortError') place?.after(fill(trouble, problemNode(error)));
     }
-    node.disabled = false;
-  }
+    node.ariaBusy = null;
+  };
+}
+
+/** A button that does so. */
+export const actButton = (text, act, properties) => element('button.button', { ...properties, onclick: guarded(act) }, text);
+
+/** The small one of those. */
+export const smallButton = (text, act, more) => actButton(text, act, { class: 'small', ...more });
+
+/** What one does to a row of a table. */
+export const rowButton = (label, about, act) => smallButton(label, act, { 'aria-label': `${label} ${about}` });
+
+/** A form that does so with what its fields have when it is sent. */
+export const form = (name, act, ...children) => {
+  const node = element(name, ...children);
+  node.addEventListener('submit', guarded(act));
   return node;
+};
+
+/** The button that sends a form. */
+export const sends = (label, name = 'button.button') => element(name, { type: 'submit' }, label);
+
+/** A form of fields: rows of [name, label, what its input has, or words to choose from]; act(values) when it is sent by the button `label`. */
+export function fieldForm(id, rows, label, act, ...rest) {
+  const control = (name, of) =>
+    Array.isArray(of) ? select({ id: `${id}-${name}` }, of) : element('input', { id: `${id}-${name}`, type: 'text', autocomplete: 'off', ...of });
+  const controls = rows.map(([name, , of]) => [name, control(name, of)]),
+    sent = () => act(Object.fromEntries(controls.map(([name, { value }]) => [name, value])));
+  const fields = rows.map(([, text], i) => field(text, controls[i][1]));
+  return form('form.form', sent, element('div.field-row', fields), element('div.buttons', sends(label)), rest);
 }

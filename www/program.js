@@ -3,7 +3,7 @@
 import { actionBar } from './actions.js';
 import { getJson, networkName, programUrl } from './api.js';
 import { deploySections } from './deploy.js';
-import { element, facts, fill, linkTo, pageHead, pageOf, section, stamp } from './dom.js';
+import { element, facts, fill, linkTo, MOVED_MS, pageHead, pageOf, rested, section, stamp } from './dom.js';
 import { bytes, NONE, percent, shortId, time as nanoseconds } from './format.js';
 import { shortList } from './lists.js';
 import { OperatorGraph } from './operatorgraph.js';
@@ -68,7 +68,7 @@ function headline(program, report) {
   );
 }
 
-export async function showProgram(main, { id, attach }, signal) {
+export async function showProgram(main, { id, query, replaceQuery, attach }, signal) {
   const program = await getJson(programUrl(id), signal);
   const [network, report, trace] = await Promise.all([
     networkName(program.network, signal),
@@ -94,7 +94,12 @@ export async function showProgram(main, { id, attach }, signal) {
     section('Keep, share', actionBar('programs', id, signal)),
   );
   attach();
-  schedule?.redraw();
+  if (schedule) {
+    const { window } = schedule.timeline;
+    window.go(query.get('at'));
+    schedule.timeline.onLook = rested(MOVED_MS, () => replaceQuery(new URLSearchParams(window.place && { at: window.place })), signal);
+    schedule.redraw();
+  }
   return network || 'Program';
 }
 

@@ -3,7 +3,7 @@
 
 import { element, fill, folded, section } from './dom.js';
 import { bytes, count, NONE, percent, time } from './format.js';
-import { NUMBER, share, table } from './table.js';
+import { figures, NUMBER, share, table } from './table.js';
 import { reason, seconds, Timeline } from './timeline.js';
 import { WAITS } from './trace.js';
 
@@ -26,16 +26,15 @@ function pathTable({ path, units }) {
     {},
     path.length > PATH_ROWS && element('p.quiet', `The first ${count(PATH_ROWS)}; the file has all.`),
     table(
-      'Critical path',
+      { label: 'Critical path', kind: 'path' },
+      path.slice(0, PATH_ROWS).map(({ unit, span }) => ({ ...units[unit].spans[span], unit: units[unit].name })),
       [
-        ['Start', ({ start }) => seconds(start), NUMBER],
-        ['Unit', ({ unit }) => unit],
+        ...figures(seconds, { Start: 'start' }),
+        ['Unit', 'unit'],
         ['What', ({ name, kind }) => `${name} (${kind})`],
         ['Length', ({ start, finish }) => seconds(finish - start), NUMBER],
         ['Why then', ({ critical }) => reason(critical)],
       ],
-      path.slice(0, PATH_ROWS).map(({ unit, span }) => ({ ...units[unit].spans[span], unit: units[unit].name })),
-      { kind: 'path' },
     ),
   );
 }
@@ -55,17 +54,12 @@ function unitsTable(trace) {
   return folded(
     'Units as a table',
     {},
-    table(
-      'Units',
-      [
-        ['Unit', ({ name }) => name],
-        ['Spans', ({ spans }) => count(spans.length), NUMBER],
-        ['Busy', ({ busy }) => seconds(busy), NUMBER],
-        ['Share', ({ busy }) => percent(trace.end > 0 ? busy / trace.end : 0), NUMBER],
-      ],
-      trace.units,
-      { kind: 'units' },
-    ),
+    table({ label: 'Units', kind: 'units' }, trace.units, [
+      ['Unit', 'name'],
+      ['Spans', ({ spans }) => count(spans.length), NUMBER],
+      ...figures(seconds, { Busy: 'busy' }),
+      ['Share', ({ busy }) => percent(trace.end > 0 ? busy / trace.end : 0), NUMBER],
+    ]),
   );
 }
 
@@ -106,7 +100,7 @@ export const totals = (rows) => ({
 const title = ({ node, operator }) => node || (operator === 'hops' ? 'between cores' : operator);
 
 const COLUMNS = [
-  ['Operator', ({ operator }) => operator],
+  ['Operator', 'operator'],
   ['Unit', ({ device }) => device ?? NONE],
   ['Time', ({ busy_ns: busy }) => (busy === undefined ? NONE : time(busy)), NUMBER],
   ['Of the critical path', (row) => [percent(row.path_share), share(row.path_share)], NUMBER],
@@ -140,16 +134,12 @@ export function heldTable(nodes, memory) {
   return (
     held.length > 0 && [
       element('h3', `On the chip at the peak: ${bytes(sum(held, (row) => row.peak_bytes))} of ${bytes(memory)}`),
-      table(
-        'Tensors at the peak of memory',
-        [
-          ['Of', (row) => element('span', { title: row.node }, title(row)), 'long'],
-          ['As', ({ operator }) => (operator === 'load' ? 'loaded' : `what ${operator} made`)],
-          ['Bytes', (row) => [bytes(row.peak_bytes), share(row.peak_bytes / memory)], NUMBER],
-          ['Last used', ({ held_until_ns: until }) => time(until), NUMBER],
-        ],
-        held.slice(0, HELD_SHOWN),
-      ),
+      table('Tensors at the peak of memory', held.slice(0, HELD_SHOWN), [
+        ['Of', (row) => element('span', { title: row.node }, title(row)), 'long'],
+        ['As', ({ operator }) => (operator === 'load' ? 'loaded' : `what ${operator} made`)],
+        ['Bytes', (row) => [bytes(row.peak_bytes), share(row.peak_bytes / memory)], NUMBER],
+        ...figures(time, { 'Last used': 'held_until_ns' }),
+      ]),
       held.length > HELD_SHOWN && element('p.quiet', `The largest ${HELD_SHOWN} of ${count(held.length)}`),
     ]
   );
@@ -165,9 +155,11 @@ export function nodesTable(nodes, operators, timeline, graph) {
     const matching = rows.filter(({ node, operator, device }) => `${node} ${operator} ${device}`.toLowerCase().includes(text));
     fill(
       found,
-      table('Nodes, those with most of the critical path first', columns, matching.length ? [...matching.slice(0, SHOWN), totals(matching)] : [], {
-        empty: 'No node has that name.',
-      }),
+      table(
+        { label: 'Nodes, those with most of the critical path first', empty: 'No node has that name.' },
+        matching.length ? [...matching.slice(0, SHOWN), totals(matching)] : [],
+        columns,
+      ),
     );
   };
   show('');

@@ -11,7 +11,7 @@ import { Model } from './model.js';
 import { histogramPlot, scatterPlot } from './plots.js';
 import { actButton, shownIn } from './problem.js';
 import { onTheme } from './surface.js';
-import { NUMBER, table } from './table.js';
+import { figures, NUMBER, table } from './table.js';
 import { View } from './view.js';
 
 const rate = (load) => `${si(load * 1e9, '', 4)} steps a second`;
@@ -72,12 +72,12 @@ function loadSection(saturation) {
     plot(saturation),
     table(
       'Mean latency at every load that was tried',
+      saturation.curve.toSorted((a, b) => a.load - b.load),
       [
         ['Load', ({ load }) => rate(load)],
         ['Mean latency', ({ latency_mean_ns: latency }) => (latency > 0 ? seconds(latency) : NONE), NUMBER],
         ['Saturated', ({ saturated }) => (saturated ? 'yes' : 'no')],
       ],
-      saturation.curve.toSorted((a, b) => a.load - b.load),
     ),
   );
 }
@@ -185,16 +185,12 @@ function hottestTable(model, hottest, axons, onDraw) {
     const flows = await getFlows(model.id, questionOf(one));
     onDraw({ out: flows.out, in: flows.in }, `${placeOf(one)}: ${count(flows.out.length + flows.in.length, 'flows')}`);
   };
-  return table(
-    'Hottest links and ports',
-    [
-      ['Link or port', (one) => (onDraw ? actButton(placeOf(one), () => draw(one), { class: 'link' }) : placeOf(one))],
-      ['Packets', ({ packets }) => count(packets), NUMBER],
-      ['Packets a second', ({ packets_per_ns: pace }) => si(pace * 1e9), NUMBER],
-      ['Axons that fill it most', (one) => known.get(placeOf(one)) || 'none of the fullest by rates'],
-    ],
-    hottest,
-  );
+  return table('Hottest links and ports', hottest, [
+    ['Link or port', (one) => (onDraw ? actButton(placeOf(one), () => draw(one), { class: 'link' }) : placeOf(one))],
+    ...figures(count, { Packets: 'packets' }),
+    ['Packets a second', ({ packets_per_ns: pace }) => si(pace * 1e9), NUMBER],
+    ['Axons that fill it most', (one) => known.get(placeOf(one)) || 'none of the fullest by rates'],
+  ]);
 }
 
 /** What a simulation shows on the map of its mapping, once that is read; nothing where the mapping is gone. */

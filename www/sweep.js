@@ -1,6 +1,6 @@
 // #/sweeps/ID: the points of a sweep as a table and as a plot of any two metrics, with the best one and the Pareto front.
 
-import { cancelJob, getJson, getMapping, getSchemas, isOver, mappingUrl } from './api.js';
+import { cancelJob, getJson, getMapping, getSchemas, isOver, mappingUrl, pathOf } from './api.js';
 import { element, every, facts, fill, link, linkTo, pageHead, pageOf, section, select, stamp } from './dom.js';
 import { count, duration, listed, words } from './format.js';
 import { badge } from './job.js';
@@ -67,7 +67,7 @@ const hrefOf = (row) => (row.mapping ? pageOf('mappings', row.mapping) : pageOf(
 
 export async function showSweep(main, { id, query, replaceQuery }, signal) {
   const metricList = metricsOf((await getSchemas(signal)).Metrics);
-  const read = () => getJson(`v1/sweeps/${encodeURIComponent(id)}?limit=${ROWS}`, signal);
+  const read = () => getJson(`${pathOf('sweeps', id)}?limit=${ROWS}`, signal);
   let sweep = await read(),
     bounds = {},
     bounded = null; // the mapping that they are of
@@ -156,15 +156,14 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
         ),
       by && seedsPlot(done, by, several),
       tableSection(
-        'Points',
+        { label: 'Points', of: (row) => ({ class: row === best ? 'best' : null, 'data-job': row.job }), empty: 'No points yet.' },
+        sweep.rows,
         [
           ['Point', (row) => link(row.mapping && row.kept ? pageOf('mappings', row.mapping) : pageOf('jobs', row.job), pointName(row, several))],
           ['State', (row) => [badge(row.state).node, row.problem && ` ${row.problem.title}`]],
           ...shownMetrics.map((metric) => [metric.label, (row) => metricText(metric, row.metrics), NUMBER]),
           ['', (row) => (row === best ? 'best' : row.kept || row.state !== 'done' ? '' : 'not kept'), 'quiet'],
         ],
-        sweep.rows,
-        { of: (row) => ({ class: row === best ? 'best' : null, 'data-job': row.job }), empty: 'No points yet.' },
         sweep.next && element('p.quiet', `The first ${count(ROWS)}; the CSV has all.`),
       ),
     );
@@ -188,7 +187,7 @@ export async function showSweep(main, { id, query, replaceQuery }, signal) {
     pageHead(
       sweep.name || 'Sweep',
       ['sweep ', element('code', id), ' · ', stamp(sweep.created)],
-      element('a.button', { href: `v1/sweeps/${encodeURIComponent(id)}?format=csv`, download: `${id}.csv` }, 'CSV'),
+      element('a.button', { href: `${pathOf('sweeps', id)}?format=csv`, download: `${id}.csv` }, 'CSV'),
       cancel,
     ),
     body,

@@ -1,9 +1,12 @@
-// Tables: columns are [title, what a row shows there, class]; the first column names the row. Tabs: one panel at a time, filled when it is shown.
+// Tables: columns are [title, what a row shows there (a function, or the name of a property), class]; the first column names the row. Tabs: one panel at a time, filled when it is shown.
 
 import { bar, element, fill, section } from './dom.js';
 import { problemNode } from './problem.js';
 
 export const NUMBER = 'number';
+
+/** Columns of figures, {title: the property of a row that it shows}; show: how they read. */
+export const figures = (show, of) => Object.entries(of).map(([title, name]) => [title, (row) => show(row[name]), NUMBER]);
 
 /** A row's line: `of`, its attributes; cells `before` those of the columns. */
 export const rowOf = (columns, row, of, ...before) =>
@@ -12,7 +15,11 @@ export const rowOf = (columns, row, of, ...before) =>
     of,
     before,
     columns.map(([title, show, look], i) =>
-      element(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : null, class: look, 'data-title': title || null }, show(row)),
+      element(
+        i === 0 ? 'th' : 'td',
+        { scope: i === 0 ? 'row' : null, class: look, 'data-title': title || null },
+        typeof show === 'string' ? row[show] : show(row),
+      ),
     ),
   );
 
@@ -34,8 +41,9 @@ export const headOf = (columns, { sorted, sort } = {}, ...before) => {
   );
 };
 
-/** `of`: attributes of a row's line. A wide table scrolls in its own box. */
-export function table(label, columns, rows, { empty = 'none', of = () => ({}), kind = null } = {}) {
+/** about: its label, or {label, empty: what stands there without rows, of(row): attributes of a line, kind}. A wide table scrolls in its own box. */
+export function table(about, rows, columns) {
+  const { label, empty = 'none', of = () => ({}), kind = null } = about.label ? about : { label: about };
   if (rows.length === 0) return element('p.quiet', empty);
   const lines = rows.map((row) => rowOf(columns, row, of(row)));
   return element(
@@ -49,7 +57,7 @@ export function table(label, columns, rows, { empty = 'none', of = () => ({}), k
 export const share = (part) => bar(part).node;
 
 /** A section that is a table, and what else belongs to it. */
-export const tableSection = (title, columns, rows, options, ...rest) => section(title, table(title, columns, rows, options), rest);
+export const tableSection = (about, rows, columns, ...rest) => section(about.label ?? about, table(about, rows, columns), rest);
 
 /** list: {id, label, show(): a node or a promise of one, again: made anew each time}. open(id) shows one; onOpen is told. */
 export function tabs(label, list, onOpen = () => {}) {

@@ -3,11 +3,11 @@
 
 import { getBuffer, mappingUrl } from './api.js';
 import { element, facts, linkTo, saveAs, section, select } from './dom.js';
-import { aboveBound, count, difference, duration, energy, NONE, percent, si, time, withTimes, words } from './format.js';
+import { aboveBound, count, difference, duration, energy, NONE, percent, si, time, valueText, withTimes, words } from './format.js';
 import { busiest, LAYERS } from './layers.js';
 import { kindRows, kindSwatch, valueSwatch } from './picture.js';
 import { actButton } from './problem.js';
-import { NUMBER, table, tableSection } from './table.js';
+import { figures, NUMBER, table, tableSection } from './table.js';
 
 const KEY_FIGURES = ['cores_used', 'step_ns', 'energy_step_pj', 'energy_pj', 'latency_mean_ns', 'latency_max_ns', 'congestion_max', 'connectivity'];
 const BUSIEST = 12;
@@ -40,21 +40,16 @@ export function stepLine({ metrics, report }) {
 /** A mapping of a network whose rates vary: the time and energy of a step in every scenario; null for other networks. */
 export function scenariosTable(scenarios) {
   if (!scenarios) return null;
-  const together = (name) => ({ name: name === scenarios.objective ? `${name} (objective)` : name, metrics: scenarios[name] });
-  const figure =
-    (name, show) =>
-    ({ metrics }) =>
-      show(metrics[name]);
+  const together = (name) => ({ name: name === scenarios.objective ? `${name} (objective)` : name, metrics: scenarios[name] }),
+    all = [...scenarios.each, together('worst'), together('mean')];
   const node = tableSection(
     'Scenarios',
+    all.map(({ name, metrics }) => ({ ...metrics, name })),
     [
-      ['Scenario', ({ name }) => name],
-      ['Busiest core', figure('core_ns_max', time), NUMBER],
-      ['Time step', figure('step_ns', time), NUMBER],
-      ['Energy of a step', figure('energy_step_pj', energy), NUMBER],
-      ['Energy of hops', figure('energy_pj', energy), NUMBER],
+      ['Scenario', 'name'],
+      ...figures(time, { 'Busiest core': 'core_ns_max', 'Time step': 'step_ns' }),
+      ...figures(energy, { 'Energy of a step': 'energy_step_pj', 'Energy of hops': 'energy_pj' }),
     ],
-    [...scenarios.each, together('worst'), together('mean')],
   );
   node.id = 'scenarios';
   return node;
@@ -62,14 +57,13 @@ export function scenariosTable(scenarios) {
 
 export function metricsTable(metricList, metrics) {
   return tableSection(
-    'Metrics',
+    { label: 'Metrics', of: (metric) => ({ 'data-metric': metric.name }), kind: 'metrics' },
+    metricList.filter((metric) => isShown(metric, metrics)),
     [
       ['Metric', (metric) => element('span', { title: metric.note }, metric.label)],
       ['Value', (metric) => element('span', { title: String(metrics[metric.name]) }, metricText(metric, metrics)), NUMBER],
       ['Unit', (metric) => metric.unit ?? '', 'quiet'],
     ],
-    metricList.filter((metric) => isShown(metric, metrics)),
-    { of: (metric) => ({ 'data-metric': metric.name }), kind: 'metrics' },
   );
 }
 
@@ -98,10 +92,9 @@ export function comparisonTable(a, b) {
     'Metrics',
     GROUPS.map(([title]) =>
       table(
-        `${title} of both mappings`,
-        columns(title),
+        { label: `${title} of both mappings`, of: (metric) => ({ 'data-metric': metric.name }), kind: 'metrics' },
         shown.filter((metric) => group(metric) === title),
-        { of: (metric) => ({ 'data-metric': metric.name }), kind: 'metrics' },
+        columns(title),
       ),
     ),
   );
@@ -117,36 +110,27 @@ export function attemptsTable(attempts) {
   if (!attempts?.length) return null;
   // Whether levels came from the cache is told only where the server says so: it is no part of the mapping itself.
   const cached = attempts.some((attempt) => 'coarsening_cached' in attempt);
-  return tableSection(
-    'Tries',
-    [
-      ['Try', (attempt) => String(attempts.indexOf(attempt) + 1)],
-      ['Capacity', ({ capacity }) => count(capacity), NUMBER],
-      ['Parts', ({ parts }) => count(parts), NUMBER],
-      ['Edge cut', (attempt) => si(attempt.edge_cut, '', 4), NUMBER],
-      ['Levels', ({ levels }) => count(levels), NUMBER],
-      ...(cached ? [['Coarsening', cacheText]] : []),
-      ['Outcome', outcomeText],
-    ],
-    attempts,
-  );
+  return tableSection('Tries', attempts, [
+    ['Try', (attempt) => String(attempts.indexOf(attempt) + 1)],
+    ...figures(count, { Capacity: 'capacity', Parts: 'parts' }),
+    ['Edge cut', (attempt) => si(attempt.edge_cut, '', 4), NUMBER],
+    ...figures(count, { Levels: 'levels' }),
+    ...(cached ? [['Coarsening', cacheText]] : []),
+    ['Outcome', outcomeText],
+  ]);
 }
 
 /** The mappings that stood side by side; the cheapest is the one that was taken. */
 export function candidatesTable(candidates) {
   if (!candidates?.length) return null;
   const least = Math.min(...candidates.map(({ cost }) => cost));
-  return tableSection(
-    'Candidates',
-    [
-      ['Mapper', ({ mapper }) => mapper],
-      ['Preset', ({ preset }) => preset],
-      ['Objective', ({ objective }) => objective],
-      ['Cost', ({ cost }) => si(cost, '', 4), NUMBER],
-      ['Outcome', ({ cost }) => (cost === least ? 'taken' : difference(least, cost))],
-    ],
-    candidates,
-  );
+  return tableSection('Candidates', candidates, [
+    ['Mapper', 'mapper'],
+    ['Preset', 'preset'],
+    ['Objective', 'objective'],
+    ['Cost', ({ cost }) => si(cost, '', 4), NUMBER],
+    ['Outcome', ({ cost }) => (cost === least ? 'taken' : difference(least, cost))],
+  ]);
 }
 
 /** The mappings between least time and least energy, and their plot; the mapping shown is one of them. */
@@ -168,37 +152,27 @@ export function paretoSection(id, pareto) {
     }),
     table(
       'Mappings between least time and least energy',
+      [...pareto.points, { ...bound, core_ns_max: bound.core_ns }],
       [
         ['Mapping', open],
-        ['Busiest core', (point) => time(point.core_ns_max), NUMBER],
-        ['Time step', (point) => time(point.step_ns), NUMBER],
-        ['Network energy', (point) => energy(point.energy_network_pj), NUMBER],
-        ['Energy of a step', (point) => energy(point.energy_step_pj), NUMBER],
-        ['Cores', (point) => count(point.parts), NUMBER],
+        ...figures(time, { 'Busiest core': 'core_ns_max', 'Time step': 'step_ns' }),
+        ...figures(energy, { 'Network energy': 'energy_network_pj', 'Energy of a step': 'energy_step_pj' }),
+        ...figures(count, { Cores: 'parts' }),
       ],
-      [...pareto.points, { ...bound, core_ns_max: bound.core_ns }],
     ),
   );
 }
-
-const plainValue = (value) =>
-  value === null ? NONE : Array.isArray(value) ? value.map(plainValue).join(', ') || 'none' : typeof value === 'number' ? count(value) : String(value);
 
 /** Options that differ from what the server does unless told; `table`: what it says of each. */
 export function optionsTable(options, described) {
   const given = Object.entries(options ?? {})
     .filter(([name, value]) => value !== '' && value !== null && described?.[name]?.default !== value)
     .map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : value]);
-  return tableSection(
-    'Options',
-    [
-      ['Option', ([name]) => element('code', { title: described?.[name]?.description }, name)],
-      ['Value', ([, value]) => (value.length > 100 ? `${value.slice(0, 60)}… (${count(value.length)} characters)` : plainValue(value))],
-      ['Else', ([name]) => plainValue(described?.[name]?.default ?? null), 'quiet'],
-    ],
-    given,
-    { empty: 'All as the server does it unless told.' },
-  );
+  return tableSection({ label: 'Options', empty: 'All as the server does it unless told.' }, given, [
+    ['Option', ([name]) => element('code', { title: described?.[name]?.description }, name)],
+    ['Value', ([, value]) => (value.length > 100 ? `${value.slice(0, 60)}… (${count(value.length)} characters)` : valueText(value, ', '))],
+    ['Unless told', ([name]) => valueText(described?.[name]?.default ?? null, ', '), 'quiet'],
+  ]);
 }
 
 /** The heat map in words: the busiest cores of the layer that is shown. */
@@ -210,45 +184,32 @@ export function busiestTable(picture, onSelect) {
     values = valuesOf(layer);
   // Beside the layer's own figure two others, to judge it by.
   const others = LAYERS.filter(({ id }) => ['neurons', 'traffic', 'congestion'].includes(id) && id !== layer.id).slice(0, 2);
-  return table(
-    `The cores with the most ${layer.unit}`,
-    [
-      ['Core', (at) => element('button.link', { onclick: () => onSelect(at, coarse) }, coarse ? tiles.text(at) : `core ${model.place(at)}`)],
-      coarse ? ['Used', (at) => tiles.usedText(at)] : ['Part', (core) => (model.partOf(core) < 0 ? NONE : count(model.partOf(core))), NUMBER],
-      [layer.label, (core) => [valueSwatch(values[core], bounds, logarithmic), layer.show(values[core])], NUMBER],
-      ...others.map((other) => [other.label, (at) => si(valuesOf(other)[at]), NUMBER]),
-    ],
-    busiest(values, BUSIEST),
-  );
+  return table(`The cores with the most ${layer.unit}`, busiest(values, BUSIEST), [
+    ['Core', (at) => element('button.link', { onclick: () => onSelect(at, coarse) }, coarse ? tiles.text(at) : `core ${model.place(at)}`)],
+    coarse ? ['Used', (at) => tiles.usedText(at)] : ['Part', (core) => (model.partOf(core) < 0 ? NONE : count(model.partOf(core))), NUMBER],
+    [layer.label, (core) => [valueSwatch(values[core], bounds, logarithmic), layer.show(values[core])], NUMBER],
+    ...others.map((other) => [other.label, (at) => si(valuesOf(other)[at]), NUMBER]),
+  ]);
 }
 
 /** The occupancy in words: how many cores are whose. */
 export function kindsTable(picture) {
   if (!picture.kinds) return element('p.quiet', 'The occupancy of this chip cannot be read.');
   const all = picture.kinds.totals.reduce((sum, cores) => sum + cores, 0);
-  return table(
-    `Cores of ${picture.model.chip.name} by kind`,
-    [
-      ['Kind', ([swatch, text]) => [swatch, text]],
-      ['Cores', ([, , cores]) => count(cores), NUMBER],
-      ['Share', ([, , cores]) => percent(cores / all), NUMBER],
-    ],
-    kindRows(picture),
-  );
+  return table(`Cores of ${picture.model.chip.name} by kind`, kindRows(picture), [
+    ['Kind', ([swatch, text]) => [swatch, text]],
+    ['Cores', ([, , cores]) => count(cores), NUMBER],
+    ['Share', ([, , cores]) => percent(cores / all), NUMBER],
+  ]);
 }
 
 /** How many cores hold neurons of which population. */
 export function populationsTable(model) {
-  return table(
-    'Cores by population',
-    [
-      ['Population', ({ name, number }) => [kindSwatch(number), name]],
-      ['Kind', ({ kind }) => kind || NONE],
-      ['Neurons', ({ neurons }) => count(neurons), NUMBER],
-      ['Cores', ({ cores }) => count(cores), NUMBER],
-    ],
-    model.populations.slice(0, POPULATIONS),
-  );
+  return table('Cores by population', model.populations.slice(0, POPULATIONS), [
+    ['Population', ({ name, number }) => [kindSwatch(number), name]],
+    ['Kind', ({ kind }) => kind || NONE],
+    ...figures(count, { Neurons: 'neurons', Cores: 'cores' }),
+  ]);
 }
 
 /** How the mapper went about it: only what says something to who reads it. */

@@ -26,6 +26,7 @@ export class Timeline extends Surface {
   #marked = null; // a span whose time is marked on all units
   #cursor = { unit: -1, span: -1 };
   onPick = () => {}; // told of a span that is pressed
+  onLook = () => {}; // told when one looks elsewhere
 
   constructor(trace, signal) {
     super('canvas.heat-canvas.timeline-canvas', {
@@ -189,6 +190,11 @@ export class Timeline extends Surface {
     setText(this.readout, this.describe(this.#cursor));
     announce(this.describe(this.#cursor));
     this.redraw();
+  }
+
+  redraw() {
+    super.redraw();
+    this.onLook();
   }
 
   draw() {

@@ -115,6 +115,17 @@ export class TimeWindow {
     this.length = this.end;
   }
 
+  /** Where one looks, for an address; nothing for the whole. Looks where `place` said. */
+  get place() {
+    return this.length < this.end ? [this.from, this.length].map((value) => Number(value.toPrecision(9))).join(',') : '';
+  }
+  go(place) {
+    const [from, length] = (place ?? '').split(',').map(Number);
+    if (!(length > 0) || !Number.isFinite(from)) return;
+    [this.from, this.length] = [from, Math.min(Math.max(length, this.end / 1e7), this.end)];
+    this.#clamp();
+  }
+
   /** Zooms by a factor; the moment at `share` of the width stays where it is, as far as the ends allow. */
   zoomAt(factor, share) {
     const at = this.from + share * this.length;

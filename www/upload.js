@@ -1,9 +1,9 @@
 // Uploads a network or model: a file chosen or dropped, how it is read, its progress, what it became.
 
-import { change, getReadOptions, uploadNetwork } from './api.js';
-import { announce, element, facts, field, fill, icon, progressBar, setText } from './dom.js';
+import { change, getReadOptions, pathOf, uploadNetwork } from './api.js';
+import { announce, element, facts, fill, icon, progressBar, setText } from './dom.js';
 import { bytes, capital, count, percent, words } from './format.js';
-import { controlOf, visibilityField } from './jobform.js';
+import { optionFields, visibilityField } from './jobform.js';
 import { problemNode } from './problem.js';
 
 /** An operator-level model, which is compiled; other networks are mapped. */
@@ -51,7 +51,7 @@ export function uploadPanel(me, { onUploaded, onRemoved }, signal) {
   // The same bytes are one network: another reading takes the place of the one just made.
   async function makeWay(file) {
     if (last?.file !== file || !last.made) return;
-    await change('DELETE', `v1/networks/${encodeURIComponent(last.made)}`);
+    await change('DELETE', pathOf('networks', last.made));
     onRemoved(last.made);
     last.made = null;
   }
@@ -158,25 +158,19 @@ export function readingNode({ reading, format }) {
 /** Fields for every option of reading, by the server's own list, which is asked for when they are first shown.
  * `again` reads the last file anew; offer(true) says that there is one, open() shows the fields. */
 export function readingFields(again, signal) {
-  let controls = [];
+  let fields = null;
   const box = element('div.field-row');
   const button = element('button.button', { id: 'read-again', hidden: true, onclick: again }, 'Read the last file again');
   const node = element('details.reading-fields', element('summary', 'How it is read'), box, element('div.buttons', button));
   async function ask() {
-    if (!node.open || controls.length > 0) return;
+    if (!node.open || fields) return;
     const known = await getReadOptions(signal).catch(() => []); // the file's own words serve; another look asks again
-    if (controls.length > 0) return;
-    controls = known.map((option) => ({ ...option, control: controlOf(`read-${option.name.replace('_', '-')}`, option.schema) }));
-    fill(
-      box,
-      controls.map(({ name, description, control }) => field(words(name), control, element('p.quiet.note', description))),
-    );
+    if (fields || known.length === 0) return;
+    const labels = Object.fromEntries(known.map(({ name }) => [name, words(name)])),
+      properties = Object.fromEntries(known.map(({ name, description, schema }) => [name, { ...schema, description }]));
+    fields = optionFields(properties, {}, labels, (name) => `read-${name.replace('_', '-')}`);
+    fill(box, fields.nodes(labels));
   }
   node.addEventListener('toggle', ask);
-  return {
-    node,
-    values: () => Object.fromEntries(controls.map(({ name, control }) => [name, control.value.trim() || undefined])),
-    offer: (there) => (button.hidden = !there),
-    open: () => (node.open = true),
-  };
+  return { node, values: () => fields?.values() ?? {}, offer: (there) => (button.hidden = !there), open: () => (node.open = true) };
 }

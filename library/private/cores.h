@@ -17,7 +17,7 @@ cm_status library_chip_read(const char *text, const char *occupancy, size_t size
 
 typedef struct library_chip_facts {
   const char *name, *description;
-  uint32_t width, height;
+  uint32_t width, height, cores; /* places, and cores that there are */
   bool runs_programs, takes_images;
 } library_chip_facts;
 library_chip_facts library_chip_facts_of(const coremap_chip *chip);

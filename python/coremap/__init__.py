@@ -109,12 +109,12 @@ class Mapping:
         """The fullest links and ports, and of each the axons that fill it most (docs/reference/mapping-formats.md)."""
         return self._ask("links", limit=limit, axons=axons)
 
-    def flows(self, *, core: Optional[Tuple[int, int]] = None, neuron: Optional[int] = None, population: Optional[str] = None,
+    def flows(self, *, core: Optional[Tuple[int, int]] = None, neuron: Union[int, str, None] = None, population: Optional[str] = None,
               link: Optional[str] = None, limit: int = 1000) -> Dict[str, Any]:
         """Packets from core to core: out of and into a core, a neuron or a population, or over a link ("3,4,east")."""
         return self._ask("flows", core=core, neuron=neuron, population=population, link=link, limit=limit)
 
-    def tree(self, neuron: int, axon: int = 0, limit: int = 10000) -> Dict[str, Any]:
+    def tree(self, neuron: Union[int, str], axon: int = 0, limit: int = 10000) -> Dict[str, Any]:
         """The links that the packets of one of a neuron's axons take, and the cores that they reach."""
         return self._ask("tree", neuron=neuron, axon=axon, limit=limit)
 

@@ -649,6 +649,21 @@ test('the heat map works without a mouse', async () => {
   await page.waitForFunction(() => document.getElementById('core-title').textContent === 'Core');
 });
 
+test('bars of a limit are chosen by keys, and what is seen stands in the address', async () => {
+  await go(`#/mappings/${mappings[0]}?tab=limits&links=0&log=1`);
+  const bars = page.locator('.limit-row svg.small-plot').first();
+  await bars.focus();
+  await drawn();
+  const before = await pictureOf('.heat-canvas');
+  for (const key of ['ArrowRight', 'ArrowRight', 'Shift+ArrowRight']) await page.keyboard.press(key);
+  assert.equal(await bars.locator('.lit').count(), 2);
+  assert.match(plain(await page.textContent('#announcer')), /^\d+ cores? from .* to /);
+  await drawnAnew('.heat-canvas', before); // other cores fade
+  await page.keyboard.press('Escape');
+  await page.check('input[name=layer][value=traffic]', { force: true });
+  await page.waitForFunction(() => /layer=traffic&log=1&tab=limits&links=0/.test(location.hash));
+});
+
 test('every control is reached by the Tab key, has a name and shows its focus', async () => {
   for (const hash of ['#/jobs', '#/new', `#/mappings/${mappings[0]}`]) {
     await go(hash);
@@ -779,6 +794,13 @@ test('what is copied runs, constraints too, and makes the same bytes', async () 
   await go(`#/mappings/${mapping}`);
   const same = await (await api.get(`${server.url}/v1/mappings/${mapping}/content`)).text();
   const run = (line) => execFileSync('sh', ['-c', line], { cwd: process.env.CM_SCREENSHOTS, encoding: 'utf8', env: { ...process.env, PATH: `${process.env.CM_BUILD}:${process.env.PATH}` } });
+  await page.click('text=Copy as Python');
+  const python = `import coremap; ${await page.textContent('.copied')}.save('copied.json')`;
+  execFileSync('/usr/bin/python3', ['-c', python], {
+    cwd: process.env.CM_SCREENSHOTS,
+    env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: join(process.env.CM_SOURCE, 'python'), COREMAP_LIBRARY: join(process.env.CM_BUILD, 'library', 'libcoremap.so') },
+  });
+  assert.equal(readFileSync(join(process.env.CM_SCREENSHOTS, 'copied.json'), 'utf8'), same, 'Python');
   for (const way of ['curl', 'coremap']) {
     await page.click(`text=Copy as ${way}`);
     const told = run(await page.textContent('.copied'));
@@ -943,7 +965,7 @@ test('a compile job ends in a page with the program, its timeline and its files'
   const { chips } = await getJson('/v1/chips');
   assert.deepEqual(
     await page.locator('#chip option').evaluateAll((all) => all.map(({ value }) => value)),
-    ['', ...chips.filter((chip) => chip.runs_programs).map((chip) => chip.name)],
+    [...chips.filter((chip) => chip.runs_programs).map((chip) => chip.name), ''],
   );
   await page.selectOption('#chip', 'npu-mixed');
   await page.waitForFunction(() => document.body.textContent.includes('of on-chip memory'));
@@ -971,6 +993,18 @@ test('a compile job ends in a page with the program, its timeline and its files'
   assert.match(plain(await page.textContent('#main')), new RegExp(`Critical path as a table \\(${grouped(events.length)} spans\\)`));
   const held = trace.traceEvents.filter(({ ph }) => ph === 'C').map(({ args }) => args.bytes);
   assert.ok(held.length > 2 && Math.max(...held) <= trace.otherData.limits.memory);
+  await page.focus('.timeline-canvas');
+  await page.keyboard.press('+');
+  await page.waitForFunction(() => /[?&]at=[\d.]/.test(location.hash));
+  await drawn();
+  const zoomed = await pictureOf('.timeline-canvas');
+  await page.reload();
+  await page.waitForSelector('.timeline-canvas');
+  await drawn();
+  assert.ok((await pictureOf('.timeline-canvas')) === zoomed, 'an address shows what one saw');
+  await page.focus('.timeline-canvas');
+  await page.keyboard.press('0');
+  await drawnAnew('.timeline-canvas', zoomed);
   const before = await pictureOf('.timeline-canvas');
   await page.check('.path-switch input');
   await drawnAnew('.timeline-canvas', before);
@@ -997,6 +1031,38 @@ test('a compile job ends in a page with the program, its timeline and its files'
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing sticks out');
   await page.setViewportSize({ width: 1280, height: 860 });
   await shot('program', { fullPage: true });
+});
+
+test('places that cannot be are told with the reason, those that can with their tiles', async () => {
+  const ask = async (columns) => {
+    const nodes = ['a', 'b'].map((name) => ({ name, kind: 'core' })),
+      problem = { array: { columns, rows: 1, tiles: [{ kind: 'core', rows: [0, 0] }] }, nodes, edges: [{ from: 'a', to: 'b' }] };
+    const { id } = await (await api.post(`${server.url}/v1/jobs`, { data: { kind: 'solve', options: { problem } } })).json();
+    await api.get(`${server.url}/v1/jobs/${id}/events`).then((events) => events.text()); // which end with the job
+    await go(`#/jobs/${id}`);
+    return (await getJson(`/v1/jobs/${id}`)).report;
+  };
+  const { reason } = await ask(1);
+  assert.ok((await section('Answer').textContent()).includes(reason.words.slice(1)));
+  const { places } = await ask(2);
+  assert.deepEqual(
+    await section('Places').locator('tbody tr').evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent))),
+    Object.entries(places).map(([name, at]) => [name, at.join(', ')]),
+  );
+});
+
+test('a server that does not answer is told, and when it answers again', async () => {
+  expected.push(/net::ERR_FAILED/);
+  await go('#/jobs');
+  const jobs = /\/v1\/jobs\?/,
+    ask = (text) => page.fill('input[type=search]', text);
+  await page.route(jobs, (route) => route.abort());
+  await ask('x');
+  await page.waitForSelector('#link-state', { state: 'visible' });
+  await page.unroute(jobs);
+  await ask('');
+  await page.waitForSelector('#link-state', { state: 'hidden' });
+  expected.pop();
 });
 
 test('what is not there is said', async () => {
@@ -1069,6 +1135,8 @@ test('with users one signs in with a token, by keyboard, and out again', async (
     await tab.focus('#user-name');
     await tab.keyboard.press('Enter');
     await tab.waitForSelector('[aria-label=Users] :is(td, th):text-is("carl")');
+    const standsOn = () => tab.evaluate(() => document.activeElement.id || document.activeElement.getAttribute('aria-label'));
+    assert.equal(await standsOn(), 'user-name', 'the keyboard keeps its place');
     await tab.fill('#quota-name', 'carl');
     await tab.selectOption('#quota-which', 'networks');
     await tab.fill('#quota-most', '12');
@@ -1076,6 +1144,7 @@ test('with users one signs in with a token, by keyboard, and out again', async (
     await tab.waitForSelector('[aria-label=Quotas] :is(td, th):text-is("12")');
     await tab.click('[aria-label="Disable carl"]');
     await tab.waitForSelector('[aria-label="Enable carl"]');
+    assert.equal(await standsOn(), 'Enable carl');
     for (const effect of ['user carl, role user, group ""', 'networks none -> 12', 'enabled -> disabled'])
       await tab.waitForSelector(`[aria-label="Audit trail"] :is(td, th):text-is('${effect}')`);
     await tab.selectOption('[aria-label="Role of carl"]', 'operator');

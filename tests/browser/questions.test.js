@@ -416,7 +416,7 @@ test('who has a core hands it over; pins go into the next mapping; the day is to
   const { entries } = await getJson('/v1/audit?object=/v1/chips/loihi1&limit=50');
   assert.ok(entries.length >= 3 && entries.every(({ object }) => object.startsWith('/v1/chips/loihi1/')));
   await page.waitForFunction((rows) => document.querySelectorAll('[aria-label="What happened within a day"] tbody tr').length === rows, entries.length);
-  assert.ok((await shown('[aria-label="What happened within a day"] tbody tr')).endsWith(`state replaced${entries[0].effect}`));
+  assert.ok((await shown('[aria-label="What happened within a day"] tbody tr')).endsWith(`Replaces the state${entries[0].effect}`));
   await page.click('summary:text-is("The change as JSON")');
   await page.fill('#change-json', '{"release": [');
   await page.click('button:text-is("Send")');

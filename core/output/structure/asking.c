@@ -39,9 +39,14 @@ cm_status cm_asked_count(const cm_asking *q, const char *name, cm_count_range ra
 
 cm_status cm_asked_neuron(const cm_asking *q, const char *text, uint32_t *neuron, cm_error *error)
 {
-  uint64_t number;
-  if (text == NULL || !cm_whole_parse(text, &number) || number >= cm_structure_neurons(q->s))
-    return cm_asked_badly(error, "neuron", "neuron must be a number below %" PRIu32 "; neurons?find= knows names", cm_structure_neurons(q->s));
+  const uint32_t neurons = cm_structure_neurons(q->s);
+  uint64_t number = 0;
+  if (text != NULL && !cm_whole_parse(text, &number))
+    for (const char *name; number < neurons && ((name = cm_neuron_name(q->s, (uint32_t)number)) == NULL || strcmp(name, text) != 0);)
+      number++;
+  if (text == NULL || number >= neurons)
+    return cm_asked_badly(error, "neuron", "there is no neuron \"%.60s\": it must be a number below %" PRIu32 ", or a neuron's whole name",
+                          text == NULL ? "" : text, neurons);
   *neuron = (uint32_t)number;
   return CM_OK;
 }

@@ -33,7 +33,7 @@ cm_status cm_asked_count(const cm_asking *q, const char *name, cm_count_range ra
 /* CM_BAD_OPTION of an argument, which is its place. */
 cm_status cm_asked_badly(cm_error *error, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* A neuron by its number. CM_BAD_OPTION. */
+/* A neuron by its number or whole name. CM_BAD_OPTION. O(neurons). */
 cm_status cm_asked_neuron(const cm_asking *q, const char *text, uint32_t *neuron, cm_error *error);
 
 /* The axons of a neuron. O(log axons). */

@@ -598,6 +598,30 @@ test('places of a chip where there is no core are known, and no kind counts them
   assert.equal(changesSince(kinds, later), 'ann took (1,0), (3,1) broke');
 });
 
+test('the largest free box of a chip is found', async () => {
+  const { largestFree } = await load('layers.js');
+  const size = { width: 7, height: 5 };
+  let seed = 5;
+  const dice = (below) => (seed = (seed * 48271) % 2147483647) % below;
+  for (let round = 0; round < 60; round++) {
+    const kind = Uint8Array.from({ length: 35 }, () => (dice(10) < round % 9 ? TAKEN : FREE)),
+      absent = Uint8Array.from({ length: 35 }, () => (dice(12) === 0 ? 1 : 0));
+    let most = 0;
+    const cores = (x0, y0, x1, y1, take) => {
+      for (let y = y0; y <= y1; y++) for (let x = x0; x <= x1; x++) if (!take(y * 7 + x)) return false;
+      return true;
+    };
+    const free = (core) => kind[core] === FREE && !absent[core];
+    for (let y0 = 0; y0 < 5; y0++)
+      for (let x0 = 0; x0 < 7; x0++)
+        for (let y1 = y0; y1 < 5; y1++)
+          for (let x1 = x0; x1 < 7; x1++) if (cores(x0, y0, x1, y1, free)) most = Math.max(most, (x1 + 1 - x0) * (y1 + 1 - y0));
+    const box = largestFree({ kind, ...size }, absent);
+    assert.equal(box ? (box.x1 + 1 - box.x0) * (box.y1 + 1 - box.y0) : 0, most);
+    assert.ok(!box || cores(box.x0, box.y0, box.x1, box.y1, free));
+  }
+});
+
 test('of a core the fullest of its limits is found', () => {
   const details = coreDetails({ width: 2, height: 1, cores: [{ x: 1, y: 0, core_ns: 12, shares: { neurons: 0.25, synapses: 0.75 } }] });
   const value = (id, core) => LAYERS.find((layer) => layer.id === id).value({ details }, core);
