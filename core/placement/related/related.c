@@ -300,7 +300,7 @@ static cm_status not_found(const cm_related_task *t, cm_error *error)
                  t->parts->vertex_count, t->takes != NULL ? "neurons" : "parts");
 }
 
-/* Which of the job's constraints a reason is about, in words. */
+/* Which of the job's constraints a reason is about, and the first that is enough to leave out, in words. */
 static cm_status refuse(const making *m, const cm_solution *s, cm_error *error)
 {
   const cm_areas *areas = m->t->areas;
@@ -331,6 +331,11 @@ static cm_status refuse(const making *m, const cm_solution *s, cm_error *error)
       cm_fail_more(error, "%sthe %s that %s", told++ > 0 ? " and " : "", cm_resource_name(shared[l]),
                    !neurons ? "the cores of a router or die may take together" : l == CM_TILE_NODES ? "a core holds" : "a core, or those of a router or die, hold");
   cm_fail_more(error, "%s", told == 0 ? "the free cores of their classes" : "");
+  uint32_t enough = 0;
+  while (enough < m->p->constraints.count && (!s->reason.constraint[enough] || !s->reason.enough[enough] || m->origin[enough] == CLASSES))
+    enough++;
+  if (enough < m->p->constraints.count)
+    cm_fail_more(error, "; without constraint %u all others can be kept", m->origin[enough] + 1);
   return error->status;
 }
 
