@@ -250,9 +250,7 @@ static void end(annealing *a)
 {
   for (uint32_t i = 0; a->used != NULL && i < a->m->packing_count; i++)
     cm_free(a->used[i]);
-  void *const blocks[] = {a->used, a->first_on, a->next_on, a->stamp, a->seen, a->members, a->flood, a->load};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    cm_free(blocks[i]);
+  CM_FREE(a->used, a->first_on, a->next_on, a->stamp, a->seen, a->members, a->flood, a->load);
 }
 
 static cm_status cool(annealing *a, uint64_t moves, cm_run *run, uint32_t *best, int64_t *excess, cm_error *error)
@@ -272,8 +270,7 @@ static cm_status cool(annealing *a, uint64_t moves, cm_run *run, uint32_t *best,
         memcpy(best, a->place, bytes);
       }
     }
-    if (i % 4096 == 0 && cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(i % 4096 == 0, cm_run_check(run, error));
   }
   memcpy(a->place, best, bytes);
   return CM_OK;

@@ -146,8 +146,7 @@ static cm_status refute(searching *g, bool *possible, cm_error *error)
   for (uint32_t v = 0; v < g->m->variables && *possible; v++) {
     const bool like = v != d.variable && g->m->alike[v] == g->m->alike[d.variable] && g->best == UINT64_MAX && !g->asked->cheapest &&
                       g->asked->judge == NULL && memcmp(before, cm_state_domain(g->s, v), words * sizeof *before) == 0;
-    if ((v == d.variable || like) && settle(g, v, d.tile, false, possible, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF((v == d.variable || like), settle(g, v, d.tile, false, possible, error));
   }
   return CM_OK;
 }
@@ -202,12 +201,10 @@ static cm_status descend(searching *g, bool *ended, cm_error *error)
       if (*ended)
         return CM_OK;
     }
-    if (cm_run_due(&g->steps, g->s->work - before) && cm_run_check(g->run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(cm_run_due(&g->steps, g->s->work - before), cm_run_check(g->run, error));
     if (g->s->work > g->asked->work_max || g->decisions > g->until)
       return CM_OK;
-    if (possible && decide(g, v, &possible, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(possible, decide(g, v, &possible, error));
     while (!possible) {
       *ended = g->depth == 0;
       if (*ended)
@@ -225,8 +222,7 @@ cm_status cm_search_places(cm_state *state, const cm_search *search, cm_run *run
   whole.work_max = search->work_max > UINT64_MAX - work ? UINT64_MAX : search->work_max + work;
   g.asked = &whole;
   bool ended = false;
-  cm_status status = CM_NEW(state->memory, g.cost[0], g.m->problem->width, error);
-  CM_THEN(status, CM_NEW(state->memory, g.cost[1], g.m->problem->height, error));
+  cm_status status = CM_NEW_ALL(state->memory, error, CM_ARRAY(g.cost[0], g.m->problem->width), CM_ARRAY(g.cost[1], g.m->problem->height));
   for (g.until = FIRST_DECISIONS; status == CM_OK && !ended; g.until *= 2) {
     const bool last = search->decisions_max > 0 && g.until >= search->decisions_max;
     g.until = last ? search->decisions_max : g.until;

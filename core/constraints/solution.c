@@ -183,9 +183,5 @@ cm_status cm_solve(const cm_problem *problem, const cm_solve_request *request, c
     cm_run_phase(run, "explain");
     status = cm_explain(problem, SEARCH_WORK * request->effort, run, &made.reason, error);
   }
-  if (status == CM_OK)
-    *solution = made;
-  else
-    cm_solution_clear(&made);
-  return status;
+  CM_END(status, *solution = made, cm_solution_clear(&made));
 }

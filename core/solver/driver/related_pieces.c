@@ -69,10 +69,7 @@ static cm_status number_pieces(cutting *c, member *list, uint32_t count, cm_erro
 {
   const uint32_t n = c->in->demand->network->vertex_count;
   uint32_t sorted = 0, groups = 0, *place, *group_of = NULL;
-  cm_status status = CM_NEW(c->run->memory, place, count, error);
-  CM_THEN(status, CM_NEW(c->run->memory, group_of, count, error));
-  CM_THEN(status, CM_NEW(c->run->memory, c->from, count, error));
-  CM_THEN(status, CM_NEW(c->run->memory, c->group, count, error));
+  cm_status status = CM_NEW_ALL(c->run->memory, error, CM_ARRAY(place, count), CM_ARRAY(group_of, count), CM_ARRAY(c->from, count), CM_ARRAY(c->group, count));
   if (status == CM_OK && count > 0)
     qsort(list, count, sizeof *list, by_piece);
   for (uint32_t i = 0; status == CM_OK && i < count; i++) {
@@ -104,9 +101,7 @@ static cm_status cut(cutting *c, bool all, bool *few, cm_error *error)
   const uint32_t n = c->in->demand->network->vertex_count;
   uint32_t count = 0;
   member *list;
-  CM_TRY(CM_NEW(c->run->memory, c->number, n, error));
-  CM_TRY(CM_NEW(c->run->memory, c->members, c->parts, error));
-  CM_TRY(CM_NEW(c->run->memory, list, n, error));
+  CM_TRY(CM_NEW_ALL(c->run->memory, error, CM_ARRAY(c->number, n), CM_ARRAY(c->members, c->parts), CM_ARRAY(list, n)));
   memset(c->number, 0xff, n * sizeof *c->number);
   for (uint32_t v = 0; v < n; v++)
     if (all || c->s->held[v])
@@ -148,9 +143,7 @@ static cm_status place(cutting *c, bool *found, cm_error *error)
   bool optimal, share = true; /* a count of populations is no sum of pieces */
   for (uint32_t k = 0; k < c->s->kinds; k++)
     share = share && c->s->of_kind[k].populations == 0;
-  CM_TRY(CM_NEW(c->run->memory, c->core, all, error));
-  CM_TRY(CM_NEW(c->run->memory, c->kind, all, error));
-  CM_TRY(CM_NEW(c->run->memory, use, (size_t)all * CM_RESOURCES, error));
+  CM_TRY(CM_NEW_ALL(c->run->memory, error, CM_ARRAY(c->core, all), CM_ARRAY(c->kind, all), CM_ARRAY(use, (size_t)all * CM_RESOURCES)));
   for (uint32_t p = 0; p < c->parts; p++)
     c->kind[p] = (uint8_t)cm_chip_kind_of(c->s->chip, c->s->core[p]);
   for (uint32_t i = 0; i < c->count; i++)

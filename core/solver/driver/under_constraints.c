@@ -19,8 +19,7 @@ static cm_status judge(const cm_map_input *in, const cm_areas *areas, const cm_m
   for (uint32_t i = 0; i < areas->constraints.count && words[0] == '\0'; i++)
     CM_TRY(cm_constraint_check(&mapped, &areas->subjects, &areas->constraints, i, words, error));
   for (uint32_t k = 0; k < m->point_count && words[0] == '\0'; k++)
-    if (k != m->point_chosen && judge(in, areas, m->points[k], words, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(k != m->point_chosen, judge(in, areas, m->points[k], words, error));
   return CM_OK;
 }
 
@@ -184,11 +183,7 @@ cm_status cm_map_once_constrained(const cm_map_input *input, cm_map_once *once, 
   if (status == CM_OK && w.made == NULL)
     status = refuse(&w, error);
   cm_mapping_free(w.free);
-  if (status == CM_OK)
-    *mapping = w.made;
-  else
-    cm_mapping_free(w.made);
-  return status;
+  CM_END(status, *mapping = w.made, cm_mapping_free(w.made));
 }
 
 /* ---- the job ---- */
@@ -219,9 +214,5 @@ cm_status cm_map_constrained(const cm_map_input *input, cm_map_function *map, cm
   CM_THEN(status, judge(input, areas, made, words, error));
   CM_THEN_IF(status, words[0] != '\0', refuse_broken(input, words, error));
   cm_areas_close(areas);
-  if (status == CM_OK)
-    *mapping = made;
-  else
-    cm_mapping_free(made);
-  return status;
+  CM_END(status, *mapping = made, cm_mapping_free(made));
 }
