@@ -57,15 +57,11 @@ cm_status cm_state_new(const cm_place_model *model, cm_memory *memory, cm_state 
   CM_TRY(CM_NEW(memory, s, 1, error));
   s->model = model;
   s->memory = memory;
-  cm_status status = CM_OK;
-  if (CM_NEW(memory, s->domain, (size_t)model->variables * model->words, error) != CM_OK || CM_NEW(memory, s->failures, model->variables, error) != CM_OK ||
-      CM_NEW(memory, s->booking, model->packing_count, error) != CM_OK || CM_NEW(memory, s->queued, model->variables, error) != CM_OK ||
-      CM_NEW(memory, s->packing_due, model->packing_count, error) != CM_OK || CM_NEW(memory, s->chain_due, model->chain_count, error) != CM_OK ||
-      CM_NEW(memory, s->queue, model->variables, error) != CM_OK || CM_NEW(memory, s->scratch, 4 * (size_t)model->words, error) != CM_OK ||
-      CM_NEW(memory, s->box, model->variables, error) != CM_OK || CM_NEW(memory, s->boxed, (size_t)model->variables * model->words, error) != CM_OK ||
-      (model->circuit_count > 0 && CM_NEW(memory, s->circuit_load, cm_circuit_loads(model->problem), error) != CM_OK) ||
-      CM_NEW(memory, s->distance, model->tiles, error) != CM_OK || CM_NEW(memory, s->flood, model->tiles, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(s->domain, (size_t)model->variables * model->words), CM_ARRAY(s->failures, model->variables),
+                                CM_ARRAY(s->booking, model->packing_count), CM_ARRAY(s->queued, model->variables), CM_ARRAY(s->packing_due, model->packing_count),
+                                CM_ARRAY(s->chain_due, model->chain_count), CM_ARRAY(s->queue, model->variables), CM_ARRAY(s->scratch, 4 * (size_t)model->words),
+                                CM_ARRAY(s->box, model->variables), CM_ARRAY(s->boxed, (size_t)model->variables * model->words), CM_ARRAY(s->flood, model->tiles));
+  CM_THEN_IF(status, model->circuit_count > 0, CM_NEW(memory, s->circuit_load, cm_circuit_loads(model->problem), error));
   for (uint32_t i = 0; status == CM_OK && i < model->packing_count; i++)
     status = make_booking(&model->packing[i], memory, &s->booking[i], error);
   CM_THEN(status, index_members(s, error));
@@ -84,7 +80,7 @@ void cm_state_free(cm_state *s)
     CM_FREE(b->used, b->booked, b->flow, b->filled, b->carries, b->project, b->seen, b->queue, b->from_bucket, b->from_variable);
   }
   CM_FREE(s->domain, s->failures, s->booking, s->first_in, s->packing_in, s->slot_in, s->first_chain, s->chain_in, s->queued, s->packing_due, s->chain_due, s->queue,
-          s->trail, s->scratch, s->distance, s->flood, s->box, s->boxed, s->circuit_load, s);
+          s->trail, s->scratch, s->flood, s->box, s->boxed, s->circuit_load, s);
 }
 
 void cm_state_find_boxes(cm_state *s)
