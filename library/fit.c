@@ -76,6 +76,7 @@ void library_name_chips(const coremap_network *network, const coremap_chip *cons
   char *text;
   size_t i, told = 0;
   if ((error->status != CM_NO_ROOM && error->status != CM_NEURON_TOO_LARGE) || network->topology->pin_count > LIBRARY_LOOKED_AT_MAX ||
+      json_object_get(options, "constraints") != NULL || /* which are about this chip's cores */
       (chips == NULL ? fit_presets(network, run, &text, &ignored) : fit_these(network, chips, run, &text, &ignored)) != CM_OK)
     return;
   rows = library_json(text);

@@ -56,8 +56,7 @@ static cm_status split_kinds(splitting *s, uint32_t number, cm_error *error)
   }
   for (uint32_t k = 0, kinds = cm_chip_kinds(chip); k < kinds; k++) {
     to[k] = (uint8_t)k;
-    if (inside[k] > 0 && inside[k] < all[k] && add_kind(s, k, number, &to[k], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(inside[k] > 0 && inside[k] < all[k], add_kind(s, k, number, &to[k], error));
   }
   for (uint32_t core = 0; core < cm_chip_cores(chip); core++)
     if (lies_in(c, core % chip->width, core / chip->width))
@@ -74,16 +73,14 @@ static cm_status make_kinds(splitting *s, cm_error *error)
     a->base[k] = (uint8_t)k;
   a->chip.classes = NULL;
   a->chip.class_of = NULL;
-  CM_TRY(CM_NEW(s->run->memory, a->chip.classes, CM_KINDS_MAX, error));
-  CM_TRY(CM_NEW(s->run->memory, a->chip.class_of, cm_chip_cores(chip), error));
-  CM_TRY(CM_NEW(s->run->memory, a->inside, a->constraints.count, error));
+  CM_TRY(CM_NEW_ALL(s->run->memory, error, CM_ARRAY(a->chip.classes, CM_KINDS_MAX), CM_ARRAY(a->chip.class_of, cm_chip_cores(chip)),
+                                           CM_ARRAY(a->inside, a->constraints.count)));
   if (chip->class_count > 0) {
     memcpy(a->chip.classes, chip->classes, chip->class_count * sizeof *chip->classes);
     memcpy(a->chip.class_of, chip->class_of, cm_chip_cores(chip) * sizeof *chip->class_of);
   }
   for (uint32_t i = 0; i < a->constraints.count; i++)
-    if (cm_is_area(&a->constraints.constraint[i]) && split_kinds(s, i, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(cm_is_area(&a->constraints.constraint[i]), split_kinds(s, i, error));
   for (uint32_t i = 0; i < a->constraints.count; i++)
     for (uint32_t core = 0; core < cm_chip_cores(chip); core++)
       if (lies_in(&a->constraints.constraint[i], core % chip->width, core / chip->width))
@@ -125,8 +122,7 @@ static cm_status split_choices(splitting *s, uint32_t number, cm_error *error)
       if (s->seen[v] == number + 1)
         continue;
       s->seen[v] = number + 1;
-      if (s->split[from] == NONE && add_choice(s, from, number, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(s->split[from] == NONE, add_choice(s, from, number, error));
       a->choice_of[v] = s->split[from];
     }
   return CM_OK;
@@ -136,12 +132,10 @@ static cm_status make_choices(splitting *s, cm_error *error)
 {
   cm_areas *a = s->a;
   const uint32_t n = s->in->demand->network->vertex_count;
-  CM_TRY(CM_NEW(s->run->memory, a->choice_of, n, error));
-  CM_TRY(CM_NEW(s->run->memory, s->seen, n, error));
+  CM_TRY(CM_NEW_ALL(s->run->memory, error, CM_ARRAY(a->choice_of, n), CM_ARRAY(s->seen, n)));
   CM_TRY(add_choice(s, 0, NONE, error));
   for (uint32_t i = 0; i < a->constraints.count; i++)
-    if (cm_is_area(&a->constraints.constraint[i]) && split_choices(s, i, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(cm_is_area(&a->constraints.constraint[i]), split_choices(s, i, error));
   CM_TRY(CM_NEW(s->run->memory, a->pinned, a->choices, error));
   for (uint32_t i = 1; i < a->choices; i++)
     a->pinned[i] = a->pinned[a->before[i]] || a->constraints.constraint[a->by[i]].kind == CM_PIN;
@@ -163,11 +157,7 @@ cm_status cm_areas_open(const cm_area_input *input, cm_run *run, cm_areas **area
   CM_THEN(status, cm_areas_make_cells(a, input->demand->network->vertex_count, run->memory, error));
   CM_THEN(status, cm_areas_check_room(a, input, run, error));
   CM_FREE(s.seen, s.split);
-  if (status == CM_OK)
-    *areas = a;
-  else
-    cm_areas_close(a);
-  return status;
+  CM_END(status, *areas = a, cm_areas_close(a));
 }
 
 void cm_areas_close(cm_areas *a)
@@ -176,7 +166,5 @@ void cm_areas_close(cm_areas *a)
     return;
   cm_subjects_clear(&a->subjects);
   cm_constraints_clear(&a->constraints);
-  void *const blocks[] = {a->chip.classes, a->chip.class_of, a->choice_of, a->takes, a->cell_of, a->whole, a->before, a->by, a->pinned, a->inside, a};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    cm_free(blocks[i]);
+  CM_FREE(a->chip.classes, a->chip.class_of, a->choice_of, a->takes, a->cell_of, a->whole, a->before, a->by, a->pinned, a->inside, a);
 }

@@ -38,8 +38,7 @@ static cm_status split(celling *s, const uint32_t *subject, uint32_t count, cm_e
       if (s->seen[v] == s->sets)
         continue;
       s->seen[v] = s->sets;
-      if (s->to[from] == NONE && add_cell(s, from, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(s->to[from] == NONE, add_cell(s, from, error));
       a->cell_of[v] = s->to[from];
     }
   return CM_OK;
@@ -173,16 +172,14 @@ static cm_status check_contradictions(const celling *s, cm_error *error)
 cm_status cm_areas_make_cells(cm_areas *a, uint32_t vertices, cm_memory *memory, cm_error *error)
 {
   celling s = {.a = a, .memory = memory};
-  cm_status status = CM_NEW(memory, a->cell_of, vertices, error);
-  CM_THEN(status, CM_NEW(memory, s.seen, (size_t)vertices + 1, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(a->cell_of, vertices), CM_ARRAY(s.seen, (size_t)vertices + 1));
   CM_THEN(status, add_cell(&s, 0, error));
   for (uint32_t i = 0; i < a->constraints.count && status == CM_OK; i++)
     if (!cm_is_area(&a->constraints.constraint[i])) {
       a->relations = true;
       status = split_by(&s, &a->constraints.constraint[i], error);
     }
-  CM_THEN(status, CM_NEW(memory, s.leader, a->cells, error));
-  CM_THEN(status, CM_NEW(memory, a->whole, a->cells, error));
+  CM_THEN(status, CM_NEW_ALL(memory, error, CM_ARRAY(s.leader, a->cells), CM_ARRAY(a->whole, a->cells)));
   if (status == CM_OK) {
     for (uint32_t i = 0; i < a->cells; i++)
       s.leader[i] = i;

@@ -153,8 +153,7 @@ static cm_status read_band(reading *r, const json_t *at, const char *where, cm_e
     const json_t *value = json_object_get(at, fields[i].name);
     char place[CM_JSON_PLACE_MAX];
     (void)cm_json_place(place, "%s/%s", where, fields[i].name);
-    if (value != NULL && read_span(r, value, place, fields[i].bound, fields[i].span, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(value != NULL, read_span(r, value, place, fields[i].bound, fields[i].span, error));
   }
   return add_rectangle(r, (cm_rectangle){x[0], y[0], x[1], y[1]}, error);
 }
@@ -279,8 +278,7 @@ static cm_status read_kind(reading *r, const json_t *object, const char *where, 
   uint32_t scope = CM_SCOPE_CORE;
   const json_t *same = json_object_get(object, "same");
   (void)cm_json_place(place, "%s/same", where);
-  if (same != NULL && read_word(r, same, place, scopes, &scope, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(same != NULL, read_word(r, same, place, scopes, &scope, error));
   c->scope = (cm_scope)scope;
   switch (c->kind) {
     case CM_PIN:
@@ -342,9 +340,7 @@ cm_status cm_constraints_read(const json_t *list, const char *where, const cm_co
   reading r = {.world = world, .memory = memory};
   if (!json_is_array(list) || json_array_size(list) > CM_CONSTRAINTS_MAX)
     return cm_json_fail(error, world->status, where, "%s: expected a list of at most %d constraints", where, CM_CONSTRAINTS_MAX);
-  cm_status status = CM_NEW(memory, made.constraint, json_array_size(list), error);
-  CM_THEN(status, CM_NEW(memory, r.seen, world->count, error));
-  CM_THEN(status, CM_NEW(memory, r.list, world->count, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(made.constraint, json_array_size(list)), CM_ARRAY(r.seen, world->count), CM_ARRAY(r.list, world->count));
   while (status == CM_OK && made.count < json_array_size(list)) {
     char place[CM_JSON_PLACE_MAX];
     (void)cm_json_place(place, "%s/%u", where, made.count);
@@ -353,9 +349,5 @@ cm_status cm_constraints_read(const json_t *list, const char *where, const cm_co
     status = read_constraint(&r, json_array_get(list, made.count++), place, error);
   }
   CM_FREE(r.seen, r.list);
-  if (status == CM_OK)
-    *constraints = made;
-  else
-    cm_constraints_clear(&made);
-  return status;
+  CM_END(status, *constraints = made, cm_constraints_clear(&made));
 }

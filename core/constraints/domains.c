@@ -10,19 +10,12 @@ enum { FLOW_PAIRS_MAX = 1 << 20 };
 static cm_status make_booking(const cm_packing *p, cm_memory *memory, cm_booking *b, cm_error *error)
 {
   const uint32_t words = (p->buckets + 63) / 64;
-  cm_status status = CM_NEW(memory, b->used, p->buckets, error);
-  CM_THEN(status, CM_NEW(memory, b->booked, p->count, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(b->used, p->buckets), CM_ARRAY(b->booked, p->count));
   if (status != CM_OK || (uint64_t)p->count * p->buckets > FLOW_PAIRS_MAX)
     return status;
-  status = CM_NEW(memory, b->flow, (size_t)p->count * p->buckets, error);
-  CM_THEN(status, CM_NEW(memory, b->carries, (size_t)p->count * ((p->buckets + 63) / 64), error));
-  CM_THEN(status, CM_NEW(memory, b->filled, p->buckets, error));
-  CM_THEN(status, CM_NEW(memory, b->project, words, error));
-  CM_THEN(status, CM_NEW(memory, b->seen, words, error));
-  CM_THEN(status, CM_NEW(memory, b->queue, p->count, error));
-  CM_THEN(status, CM_NEW(memory, b->from_bucket, p->count, error));
-  CM_THEN(status, CM_NEW(memory, b->from_variable, p->buckets, error));
-  return status;
+  return CM_NEW_ALL(memory, error, CM_ARRAY(b->flow, (size_t)p->count * p->buckets), CM_ARRAY(b->carries, (size_t)p->count * ((p->buckets + 63) / 64)),
+                                     CM_ARRAY(b->filled, p->buckets), CM_ARRAY(b->project, words), CM_ARRAY(b->seen, words), CM_ARRAY(b->queue, p->count),
+                                     CM_ARRAY(b->from_bucket, p->count), CM_ARRAY(b->from_variable, p->buckets));
 }
 
 /* Which packings and chains a variable is in. */
@@ -34,10 +27,8 @@ static cm_status index_members(cm_state *s, cm_error *error)
     in += m->packing[i].count;
   for (uint32_t i = 0; i < m->chain_count; i++)
     chained += m->chain[i].count;
-  if (CM_NEW(s->memory, s->first_in, m->variables + 1, error) != CM_OK || CM_NEW(s->memory, s->packing_in, in, error) != CM_OK ||
-      CM_NEW(s->memory, s->slot_in, in, error) != CM_OK || CM_NEW(s->memory, s->first_chain, m->variables + 1, error) != CM_OK ||
-      CM_NEW(s->memory, s->chain_in, chained, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(s->memory, error, CM_ARRAY(s->first_in, m->variables + 1), CM_ARRAY(s->packing_in, in), CM_ARRAY(s->slot_in, in),
+                                      CM_ARRAY(s->first_chain, m->variables + 1), CM_ARRAY(s->chain_in, chained)));
   for (uint32_t i = 0; i < m->packing_count; i++)
     for (uint32_t k = 0; k < m->packing[i].count; k++)
       s->first_in[m->packing[i].variable[k]]++;
@@ -66,15 +57,11 @@ cm_status cm_state_new(const cm_place_model *model, cm_memory *memory, cm_state 
   CM_TRY(CM_NEW(memory, s, 1, error));
   s->model = model;
   s->memory = memory;
-  cm_status status = CM_OK;
-  if (CM_NEW(memory, s->domain, (size_t)model->variables * model->words, error) != CM_OK || CM_NEW(memory, s->failures, model->variables, error) != CM_OK ||
-      CM_NEW(memory, s->booking, model->packing_count, error) != CM_OK || CM_NEW(memory, s->queued, model->variables, error) != CM_OK ||
-      CM_NEW(memory, s->packing_due, model->packing_count, error) != CM_OK || CM_NEW(memory, s->chain_due, model->chain_count, error) != CM_OK ||
-      CM_NEW(memory, s->queue, model->variables, error) != CM_OK || CM_NEW(memory, s->scratch, 4 * (size_t)model->words, error) != CM_OK ||
-      CM_NEW(memory, s->box, model->variables, error) != CM_OK || CM_NEW(memory, s->boxed, (size_t)model->variables * model->words, error) != CM_OK ||
-      (model->circuit_count > 0 && CM_NEW(memory, s->circuit_load, cm_circuit_loads(model->problem), error) != CM_OK) ||
-      CM_NEW(memory, s->distance, model->tiles, error) != CM_OK || CM_NEW(memory, s->flood, model->tiles, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(s->domain, (size_t)model->variables * model->words), CM_ARRAY(s->failures, model->variables),
+                                CM_ARRAY(s->booking, model->packing_count), CM_ARRAY(s->queued, model->variables), CM_ARRAY(s->packing_due, model->packing_count),
+                                CM_ARRAY(s->chain_due, model->chain_count), CM_ARRAY(s->queue, model->variables), CM_ARRAY(s->scratch, 4 * (size_t)model->words),
+                                CM_ARRAY(s->box, model->variables), CM_ARRAY(s->boxed, (size_t)model->variables * model->words), CM_ARRAY(s->flood, model->tiles));
+  CM_THEN_IF(status, model->circuit_count > 0, CM_NEW(memory, s->circuit_load, cm_circuit_loads(model->problem), error));
   for (uint32_t i = 0; status == CM_OK && i < model->packing_count; i++)
     status = make_booking(&model->packing[i], memory, &s->booking[i], error);
   CM_THEN(status, index_members(s, error));
@@ -90,14 +77,10 @@ void cm_state_free(cm_state *s)
     return;
   for (uint32_t i = 0; s->booking != NULL && i < s->model->packing_count; i++) {
     cm_booking *b = &s->booking[i];
-    void *const blocks[] = {b->used, b->booked, b->flow, b->filled, b->carries, b->project, b->seen, b->queue, b->from_bucket, b->from_variable};
-    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
-      cm_free(blocks[k]);
+    CM_FREE(b->used, b->booked, b->flow, b->filled, b->carries, b->project, b->seen, b->queue, b->from_bucket, b->from_variable);
   }
-  void *const blocks[] = {s->domain, s->failures, s->booking, s->first_in, s->packing_in, s->slot_in, s->first_chain, s->chain_in, s->queued,
-                          s->packing_due, s->chain_due, s->queue, s->trail, s->scratch, s->distance, s->flood, s->box, s->boxed, s->circuit_load, s};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    cm_free(blocks[i]);
+  CM_FREE(s->domain, s->failures, s->booking, s->first_in, s->packing_in, s->slot_in, s->first_chain, s->chain_in, s->queued, s->packing_due, s->chain_due, s->queue,
+          s->trail, s->scratch, s->flood, s->box, s->boxed, s->circuit_load, s);
 }
 
 void cm_state_find_boxes(cm_state *s)

@@ -36,7 +36,6 @@ typedef struct cm_state {
   uint64_t *boxed;         /* [variables * words] the domains that were */
   uint32_t *circuit_load;  /* NULL: circuits are not limited */
   uint64_t *scratch;  /* [4 * words] */
-  uint32_t *distance; /* [tiles] */
   uint32_t *flood;    /* [tiles] */
 } cm_state;
 

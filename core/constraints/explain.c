@@ -66,8 +66,7 @@ static cm_status leave_nodes(explaining *e, const bool *bound, uint32_t from, ui
     e->node[i] = !bound[i];
     any = any || !bound[i];
   }
-  if (any && ask(e, &answer, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(any, ask(e, &answer, error));
   if (answer == CM_IMPOSSIBLE)
     return CM_OK;
   for (uint32_t i = from; i < to; i++)
@@ -128,17 +127,10 @@ cm_status cm_explain(const cm_problem *problem, uint64_t work, cm_run *run, cm_r
   cm_reason made = {.minimal = false};
   cm_memory *memory = run->memory;
   bool *bound = NULL;
-  cm_status status = CM_NEW(memory, e.constraint, problem->constraints.count, error);
-  CM_THEN(status, CM_NEW(memory, e.node, problem->node_count, error));
-  CM_THEN(status, CM_NEW(memory, bound, problem->node_count, error));
-  CM_THEN(status, CM_NEW(memory, made.constraint, problem->constraints.count, error));
-  CM_THEN(status, CM_NEW(memory, made.node, problem->node_count, error));
-  CM_THEN(status, CM_NEW(memory, made.enough, problem->constraints.count, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(e.constraint, problem->constraints.count), CM_ARRAY(e.node, problem->node_count),
+                                               CM_ARRAY(bound, problem->node_count), CM_ARRAY(made.constraint, problem->constraints.count),
+                                               CM_ARRAY(made.node, problem->node_count), CM_ARRAY(made.enough, problem->constraints.count));
   CM_THEN(status, explain(&e, bound, &made, error));
   CM_FREE(e.constraint, e.node, bound);
-  if (status == CM_OK)
-    *reason = made;
-  else
-    cm_reason_clear(&made);
-  return status;
+  CM_END(status, *reason = made, cm_reason_clear(&made));
 }

@@ -227,12 +227,9 @@ static cm_status begin(annealing *a, cm_memory *memory, const cm_state *state, c
   a->first_in = state->first_in;
   a->packing_in = state->packing_in;
   a->slot_in = state->slot_in;
-  if (CM_NEW(memory, a->used, m->packing_count, error) != CM_OK || CM_NEW(memory, a->first_on, m->tiles, error) != CM_OK ||
-      CM_NEW(memory, a->next_on, m->variables, error) != CM_OK || CM_NEW(memory, a->stamp, m->net_count, error) != CM_OK ||
-      CM_NEW(memory, a->seen, m->words, error) != CM_OK || CM_NEW(memory, a->members, m->words, error) != CM_OK ||
-      CM_NEW(memory, a->flood, m->tiles, error) != CM_OK ||
-      (m->circuit_count > 0 && CM_NEW(memory, a->load, cm_circuit_loads(m->problem), error) != CM_OK))
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(a->used, m->packing_count), CM_ARRAY(a->first_on, m->tiles), CM_ARRAY(a->next_on, m->variables), CM_ARRAY(a->stamp, m->net_count),
+                    CM_ARRAY(a->seen, m->words), CM_ARRAY(a->members, m->words), CM_ARRAY(a->flood, m->tiles)));
+  CM_TRY_IF(m->circuit_count > 0, CM_NEW(memory, a->load, cm_circuit_loads(m->problem), error));
   for (uint32_t i = 0; i < m->packing_count; i++)
     CM_TRY(CM_NEW(memory, a->used[i], m->packing[i].buckets, error));
   for (uint32_t t = 0; t < m->tiles; t++)
@@ -250,9 +247,7 @@ static void end(annealing *a)
 {
   for (uint32_t i = 0; a->used != NULL && i < a->m->packing_count; i++)
     cm_free(a->used[i]);
-  void *const blocks[] = {a->used, a->first_on, a->next_on, a->stamp, a->seen, a->members, a->flood, a->load};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    cm_free(blocks[i]);
+  CM_FREE(a->used, a->first_on, a->next_on, a->stamp, a->seen, a->members, a->flood, a->load);
 }
 
 static cm_status cool(annealing *a, uint64_t moves, cm_run *run, uint32_t *best, int64_t *excess, cm_error *error)
@@ -272,8 +267,7 @@ static cm_status cool(annealing *a, uint64_t moves, cm_run *run, uint32_t *best,
         memcpy(best, a->place, bytes);
       }
     }
-    if (i % 4096 == 0 && cm_run_check(run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(i % 4096 == 0, cm_run_check(run, error));
   }
   memcpy(a->place, best, bytes);
   return CM_OK;

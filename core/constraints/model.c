@@ -52,9 +52,7 @@ static cm_status number_variables(cm_model_building *b, cm_error *error)
       m->variable_of[leader] = m->variables++;
     m->variable_of[i] = m->variable_of[leader];
   }
-  cm_status status = CM_NEW(b->memory, m->domain, (size_t)m->variables * m->words, error);
-  CM_THEN(status, CM_NEW(b->memory, b->role, m->variables, error));
-  return status;
+  return CM_NEW_ALL(b->memory, error, CM_ARRAY(m->domain, (size_t)m->variables * m->words), CM_ARRAY(b->role, m->variables));
 }
 
 static void keep(cm_place_model *m, uint32_t variable, const uint64_t *tiles, bool inside)
@@ -130,9 +128,7 @@ static cm_status add_packing(cm_model_building *b, cm_scope scope, uint32_t coun
   CM_TRY(CM_ROOM(b->memory, m->packing, &b->packing_capacity, m->packing_count + 1, error));
   cm_packing *p = &m->packing[m->packing_count++];
   *p = (cm_packing){.scope = scope, .buckets = m->labels[scope]};
-  CM_TRY(CM_NEW(b->memory, p->variable, count, error));
-  CM_TRY(CM_NEW(b->memory, p->need, count, error));
-  CM_TRY(CM_NEW(b->memory, p->capacity, p->buckets, error));
+  CM_TRY(CM_NEW_ALL(b->memory, error, CM_ARRAY(p->variable, count), CM_ARRAY(p->need, count), CM_ARRAY(p->capacity, p->buckets)));
   *made = p;
   return CM_OK;
 }
@@ -281,16 +277,11 @@ cm_status cm_place_model_new(const cm_problem *problem, const cm_left_out *out, 
   b.m->problem = problem;
   b.m->tiles = cm_problem_tiles(problem);
   b.m->words = (b.m->tiles + 63) / 64;
-  cm_status status = CM_NEW(memory, b.m->variable_of, problem->node_count, error);
-  CM_THEN(status, CM_NEW(memory, b.leader, problem->node_count, error));
-  CM_THEN(status, CM_NEW(memory, b.tabled, problem->constraints.count, error));
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(b.m->variable_of, problem->node_count), CM_ARRAY(b.leader, problem->node_count),
+                                               CM_ARRAY(b.tabled, problem->constraints.count));
   CM_THEN(status, build(&b, error));
   CM_FREE(b.leader, b.tabled, b.role, b.pair);
-  if (status == CM_OK)
-    *model = b.m;
-  else
-    cm_place_model_free(b.m);
-  return status;
+  CM_END(status, *model = b.m, cm_place_model_free(b.m));
 }
 
 void cm_place_model_free(cm_place_model *m)
@@ -307,10 +298,8 @@ void cm_place_model_free(cm_place_model *m)
   }
   for (uint32_t i = 0; i < m->chain_count; i++)
     cm_free(m->chain[i].variable);
-  void *const blocks[] = {m->variable_of, m->domain, m->table, m->links, m->relation, m->first_relation, m->packing, m->chain,
-                          m->alike, m->first, m->pin, m->first_net, m->net_of, m->weight, m->circuit, m->first_circuit, m->circuit_of, m};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    cm_free(blocks[i]);
+  CM_FREE(m->variable_of, m->domain, m->table, m->links, m->relation, m->first_relation, m->packing, m->chain, m->alike, m->first, m->pin, m->first_net, m->net_of,
+          m->weight, m->circuit, m->first_circuit, m->circuit_of, m);
 }
 
 bool cm_relation_holds(const cm_place_model *m, const cm_relation *relation, uint32_t tile, uint32_t other)

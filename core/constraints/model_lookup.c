@@ -6,8 +6,7 @@
 cm_status cm_model_sort_relations(cm_model_building *b, cm_error *error)
 {
   cm_place_model *m = b->m;
-  CM_TRY(CM_NEW(b->memory, m->first_relation, m->variables + 1, error));
-  CM_TRY(CM_NEW(b->memory, m->relation, b->pair_count, error));
+  CM_TRY(CM_NEW_ALL(b->memory, error, CM_ARRAY(m->first_relation, m->variables + 1), CM_ARRAY(m->relation, b->pair_count)));
   for (uint64_t i = 0; i < b->pair_count; i++)
     m->first_relation[b->pair[i].from]++;
   for (uint32_t v = 0, sum = 0; v <= m->variables; v++) {
@@ -23,10 +22,8 @@ cm_status cm_model_collect_nets(cm_model_building *b, cm_error *error)
 {
   cm_place_model *m = b->m;
   const cm_problem *p = b->p;
-  if (CM_NEW(b->memory, m->first, p->net_count + 1, error) != CM_OK || CM_NEW(b->memory, m->pin, p->first[p->net_count], error) != CM_OK ||
-      CM_NEW(b->memory, m->weight, p->net_count, error) != CM_OK || CM_NEW(b->memory, m->first_net, m->variables + 1, error) != CM_OK ||
-      CM_NEW(b->memory, m->net_of, p->first[p->net_count], error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(b->memory, error, CM_ARRAY(m->first, p->net_count + 1), CM_ARRAY(m->pin, p->first[p->net_count]), CM_ARRAY(m->weight, p->net_count),
+                                      CM_ARRAY(m->first_net, m->variables + 1), CM_ARRAY(m->net_of, p->first[p->net_count])));
   for (uint32_t n = 0; n < p->net_count; n++) {
     uint32_t end = m->first[m->net_count];
     for (uint32_t i = p->first[n]; i < p->first[n + 1]; i++) {

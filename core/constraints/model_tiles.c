@@ -30,8 +30,7 @@ cm_status cm_model_label(cm_model_building *b, cm_scope scope, cm_error *error)
   if (m->label[scope] != NULL)
     return CM_OK;
   m->labels[scope] = label_at(b->p, scope, m->tiles - 1) + 1;
-  CM_TRY(CM_NEW(b->memory, m->label[scope], m->tiles, error));
-  CM_TRY(CM_NEW(b->memory, m->mask[scope], (size_t)m->labels[scope] * m->words, error));
+  CM_TRY(CM_NEW_ALL(b->memory, error, CM_ARRAY(m->label[scope], m->tiles), CM_ARRAY(m->mask[scope], (size_t)m->labels[scope] * m->words)));
   for (uint32_t t = 0; t < m->tiles; t++) {
     m->label[scope][t] = label_at(b->p, scope, t);
     cm_tile_add(&m->mask[scope][(size_t)m->label[scope][t] * m->words], t);

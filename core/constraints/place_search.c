@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { FIRST_DECISIONS = 256 };
+enum { FIRST_DECISIONS = 256, WORK_OF_JUDGING = 1 << 10 };
 
 typedef struct decision {
   uint32_t variable, tile;
@@ -145,9 +145,8 @@ static cm_status refute(searching *g, bool *possible, cm_error *error)
   memcpy(before, cm_state_domain(g->s, d.variable), words * sizeof *before);
   for (uint32_t v = 0; v < g->m->variables && *possible; v++) {
     const bool like = v != d.variable && g->m->alike[v] == g->m->alike[d.variable] && g->best == UINT64_MAX && !g->asked->cheapest &&
-                      memcmp(before, cm_state_domain(g->s, v), words * sizeof *before) == 0;
-    if ((v == d.variable || like) && settle(g, v, d.tile, false, possible, error) != CM_OK)
-      return error->status;
+                      g->asked->judge == NULL && memcmp(before, cm_state_domain(g->s, v), words * sizeof *before) == 0;
+    CM_TRY_IF((v == d.variable || like), settle(g, v, d.tile, false, possible, error));
   }
   return CM_OK;
 }
@@ -161,13 +160,20 @@ static cm_status decide(searching *g, uint32_t v, bool *possible, cm_error *erro
   return settle(g, v, g->stack[g->depth++].tile, true, possible, error);
 }
 
-static void take_places(searching *g)
+/* *good: they are what was asked for. */
+static cm_status take_places(searching *g, bool *good, cm_error *error)
 {
+  *good = true;
   for (uint32_t v = 0; v < g->m->variables; v++)
     g->place[v] = cm_tile_next(cm_state_domain(g->s, v), g->m->words, 0);
-  g->found = true;
-  if (g->best != UINT64_MAX || g->asked->cheapest)
+  if (g->asked->judge != NULL) {
+    g->s->work += WORK_OF_JUDGING;
+    CM_TRY(g->asked->judge(g->asked->context, g->place, good, error));
+  }
+  g->found = g->found || *good;
+  if (*good && (g->best != UINT64_MAX || g->asked->cheapest))
     g->best = cm_place_model_cost(g->m, g->place);
+  return CM_OK;
 }
 
 static bool costs_count(const searching *g)
@@ -189,18 +195,16 @@ static cm_status descend(searching *g, bool *ended, cm_error *error)
     possible = possible && (!costs_count(g) || cost < g->best);
     const uint32_t v = possible ? choose_variable(g) : 0;
     if (possible && v == UINT32_MAX) {
-      take_places(g);
+      CM_TRY(take_places(g, ended, error));
       possible = false;
-      *ended = !g->asked->cheapest;
+      *ended = *ended && !g->asked->cheapest;
       if (*ended)
         return CM_OK;
     }
-    if (cm_run_due(&g->steps, g->s->work - before) && cm_run_check(g->run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(cm_run_due(&g->steps, g->s->work - before), cm_run_check(g->run, error));
     if (g->s->work > g->asked->work_max || g->decisions > g->until)
       return CM_OK;
-    if (possible && decide(g, v, &possible, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(possible, decide(g, v, &possible, error));
     while (!possible) {
       *ended = g->depth == 0;
       if (*ended)
@@ -218,8 +222,7 @@ cm_status cm_search_places(cm_state *state, const cm_search *search, cm_run *run
   whole.work_max = search->work_max > UINT64_MAX - work ? UINT64_MAX : search->work_max + work;
   g.asked = &whole;
   bool ended = false;
-  cm_status status = CM_NEW(state->memory, g.cost[0], g.m->problem->width, error);
-  CM_THEN(status, CM_NEW(state->memory, g.cost[1], g.m->problem->height, error));
+  cm_status status = CM_NEW_ALL(state->memory, error, CM_ARRAY(g.cost[0], g.m->problem->width), CM_ARRAY(g.cost[1], g.m->problem->height));
   for (g.until = FIRST_DECISIONS; status == CM_OK && !ended; g.until *= 2) {
     const bool last = search->decisions_max > 0 && g.until >= search->decisions_max;
     g.until = last ? search->decisions_max : g.until;

@@ -13,6 +13,9 @@ typedef struct cm_search {
   uint64_t below;       /* only places that cost less; UINT64_MAX: any */
   bool cheapest;        /* goes on until no cheaper ones are left, or the limit */
   const uint64_t *domain; /* to begin with; NULL: the model's */
+  /* Whether places that keep the model are good, too; NULL: all are. */
+  cm_status (*judge)(void *context, const uint32_t *place, bool *good, cm_error *error);
+  void *context;
 } cm_search;
 
 typedef struct cm_found {

@@ -102,8 +102,7 @@ static cm_status read_shared(const json_t *array, const char *name, uint64_t lim
   (void)cm_json_place(where, "/array/%s", name);
   if (limits != NULL && !json_is_object(limits))
     return cm_problem_bad(where, "an object of nodes, memory, channels_in and channels_out", error);
-  if (limits != NULL && cm_json_known_fields(limits, where, fields, CM_BAD_OPTION, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(limits != NULL, cm_json_known_fields(limits, where, fields, CM_BAD_OPTION, error));
   for (size_t l = 0; l < CM_TILE_LIMITS; l++) {
     limit[l] = UINT64_MAX;
     CM_TRY(cm_problem_whole(limits, where, cm_tile_limit_names[l], CM_NEED_MAX, &limit[l], error));

@@ -24,8 +24,7 @@ cm_status cm_model_collect_circuits(cm_model_building *b, cm_error *error)
     b->role[from] += cm_mix(to * UINT64_C(2) + 1);
     b->role[to] += cm_mix(from * UINT64_C(2) + 2);
   }
-  CM_TRY(CM_NEW(b->memory, m->first_circuit, m->variables + 1, error));
-  CM_TRY(CM_NEW(b->memory, m->circuit_of, 2 * (size_t)m->circuit_count, error));
+  CM_TRY(CM_NEW_ALL(b->memory, error, CM_ARRAY(m->first_circuit, m->variables + 1), CM_ARRAY(m->circuit_of, 2 * (size_t)m->circuit_count)));
   for (uint32_t i = 0; i < m->circuit_count; i++) {
     m->first_circuit[m->circuit[i].from]++;
     m->first_circuit[m->circuit[i].to]++;

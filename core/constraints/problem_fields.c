@@ -29,8 +29,7 @@ cm_status cm_problem_intern(const cm_problem_reading *r, cm_problem_names of, co
       return CM_OK;
   if (*of.count == of.most)
     return cm_fail(error, CM_TOO_LARGE, "more than %u names of one sort", of.most);
-  if (*of.list == NULL && CM_NEW(r->memory, *of.list, of.most, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(*of.list == NULL, CM_NEW(r->memory, *of.list, of.most, error));
   CM_TRY(CM_NEW(r->memory, (*of.list)[*of.count], strlen(name) + 1, error));
   memcpy((*of.list)[*of.count], name, strlen(name) + 1);
   ++*of.count;

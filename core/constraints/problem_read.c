@@ -143,8 +143,7 @@ static cm_status read_nets(cm_problem_reading *r, const json_t *edges, const jso
   if ((edges != NULL && !json_is_array(edges)) || (nets != NULL && !json_is_array(nets)))
     return cm_problem_bad(edges != NULL && !json_is_array(edges) ? "/edges" : "/nets", "a list", error);
   p->edge_count = (uint32_t)json_array_size(edges);
-  cm_status status = CM_NEW(r->memory, p->first, count + 1, error);
-  CM_THEN(status, CM_NEW(r->memory, p->weight, count, error));
+  cm_status status = CM_NEW_ALL(r->memory, error, CM_ARRAY(p->first, count + 1), CM_ARRAY(p->weight, count));
   for (size_t i = 0; status == CM_OK && i < count; i++) {
     const bool edge = i < json_array_size(edges);
     const size_t number = edge ? i : i - json_array_size(edges);
@@ -200,11 +199,7 @@ cm_status cm_problem_read(const json_t *root, cm_memory *memory, cm_problem **pr
   CM_THEN(status, read_nets(&r, json_object_get(root, "edges"), json_object_get(root, "nets"), error));
   CM_THEN(status, read_constraints(&r, json_object_get(root, "constraints"), error));
   cm_free(r.by_name);
-  if (status == CM_OK)
-    *problem = r.p;
-  else
-    cm_problem_free(r.p);
-  return status;
+  CM_END(status, *problem = r.p, cm_problem_free(r.p));
 }
 
 cm_status cm_problem_parse(const char *text, size_t size, cm_memory *memory, cm_problem **problem, cm_error *error)

@@ -151,8 +151,7 @@ cm_status cm_state_propagate(cm_state *s, bool *possible, cm_error *error)
       s->queued[v] = false;
       CM_TRY(follow_variable(s, v, possible, error));
     }
-    if (*possible && follow_rest(s, possible, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(*possible, follow_rest(s, possible, error));
     more = s->queue_count > 0;
   }
   if (!*possible)

@@ -120,23 +120,43 @@ static cm_status improve(cm_state *state, uint32_t effort, cm_run *run, cm_found
   return status;
 }
 
+/* Places of variables, judged as those of nodes. */
+typedef struct judging {
+  const cm_place_model *model;
+  const cm_solve_request *request;
+  uint32_t *place;
+} judging;
+
+static void spread(const cm_place_model *m, const uint32_t *place, uint32_t *of_nodes)
+{
+  for (uint32_t i = 0; i < m->problem->node_count; i++)
+    of_nodes[i] = place[m->variable_of[i]];
+}
+
+static cm_status judge_nodes(void *context, const uint32_t *place, bool *good, cm_error *error)
+{
+  const judging *j = context;
+  spread(j->model, place, j->place);
+  return j->request->judge(j->request->context, j->place, good, error);
+}
+
 static cm_status solve_model(cm_state *state, const cm_solve_request *request, cm_run *run, cm_solution *made, cm_error *error)
 {
   const cm_problem *p = state->model->problem;
   cm_found found = {.place = NULL};
   CM_TRY(CM_NEW(run->memory, found.place, state->model->variables, error));
   cm_run_phase(run, "search");
-  const cm_search any = {.work_max = SEARCH_WORK * request->effort, .below = UINT64_MAX};
+  judging judged = {state->model, request, made->place};
+  const cm_search any = {.work_max = SEARCH_WORK * request->effort, .below = UINT64_MAX, .judge = request->judge != NULL ? judge_nodes : NULL, .context = &judged};
   found.answer = CM_UNKNOWN;
   cm_status status = state->model->circuit_count > 0 ? anneal_into_circuits(state, request, run, &found, error) : CM_OK;
   CM_THEN_IF(status, found.answer == CM_UNKNOWN, cm_search_places(state, &any, run, &found, error));
   made->answer = found.answer;
   if (status == CM_OK && made->answer == CM_POSSIBLE) {
     cm_run_phase(run, "anneal");
-    status = improve(state, request->effort, run, &found, error);
+    status = request->judge == NULL ? improve(state, request->effort, run, &found, error) : CM_OK;
     made->optimal = found.proved;
-    for (uint32_t i = 0; i < p->node_count; i++)
-      made->place[i] = found.place[state->model->variable_of[i]];
+    spread(state->model, found.place, made->place);
     made->cost = cm_problem_cost(p, made->place);
   }
   cm_free(found.place);
@@ -163,9 +183,5 @@ cm_status cm_solve(const cm_problem *problem, const cm_solve_request *request, c
     cm_run_phase(run, "explain");
     status = cm_explain(problem, SEARCH_WORK * request->effort, run, &made.reason, error);
   }
-  if (status == CM_OK)
-    *solution = made;
-  else
-    cm_solution_clear(&made);
-  return status;
+  CM_END(status, *solution = made, cm_solution_clear(&made));
 }

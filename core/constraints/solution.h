@@ -10,6 +10,9 @@ typedef struct cm_solve_request {
   uint32_t effort; /* how long to search, 1 to 100 */
   double time_limit;
   bool unexplained; /* no reason is wanted where there are no places */
+  /* Whether places [nodes] are good that keep the problem, which are then the first such ones, unexplained; NULL: all are. */
+  cm_status (*judge)(void *context, const uint32_t *place, bool *good, cm_error *error);
+  void *context;
 } cm_solve_request;
 
 extern const cm_options cm_solve_option_table;

@@ -34,7 +34,7 @@ static uint32_t tiles_at(const cm_problem *p, const cm_constraint *c)
 }
 
 /* One of the set in words. */
-static void reason_words(const cm_problem *p, const cm_reason *r, uint32_t number, char *words, size_t size)
+static void reason_words(const cm_problem *p, uint32_t number, char *words, size_t size)
 {
   static const char *const limits[CM_LIMITS_ALL] = {"how many nodes a tile takes", "the memory of tiles", "the channels into tiles",
                                                        "the channels out of tiles", "the kinds of tiles", "the circuits of links and routers"};
@@ -45,7 +45,6 @@ static void reason_words(const cm_problem *p, const cm_reason *r, uint32_t numbe
   const cm_constraint *c = &p->constraints.constraint[number];
   cm_constraint_text(&p->constraints, number, "node", words, size);
   const size_t used = strlen(words);
-  (void)r;
   if (c->kind == CM_PIN && used < size) {
     const uint32_t tiles = tiles_at(p, c);
     (void)snprintf(words + used - 1, size - used + 1, " in %u tile%s)", tiles, tiles == 1 ? "" : "s");
@@ -78,7 +77,7 @@ static void tell_reason(const cm_problem *p, const cm_reason *r, char words[WORD
     if (!(i < p->constraints.count ? r->constraint[i] : r->limit[i - p->constraints.count]))
       continue;
     used = add(words, used, reasons++ > 0 ? " and " : " under ");
-    reason_words(p, r, i, text, sizeof text);
+    reason_words(p, i, text, sizeof text);
     used = add(words, used, text);
   }
 }
@@ -92,7 +91,7 @@ static json_t *reason_json(const cm_problem *p, const cm_reason *r)
     const uint32_t limit = constraint ? 0 : i - p->constraints.count;
     if (!(constraint ? r->constraint[i] : r->limit[limit]))
       continue;
-    reason_words(p, r, i, words, sizeof words);
+    reason_words(p, i, words, sizeof words);
     json_t *one = json_pack("{s:s, s:b}", "words", words, "enough", constraint ? r->enough[i] : r->enough_limit[limit]);
     if (constraint)
       (void)json_object_set_new(one, "constraint", json_integer(i));

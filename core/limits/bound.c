@@ -126,8 +126,7 @@ static cm_status count_axons(work *w, cm_error *error)
   const cm_topology *t = w->demand->network;
   wide inbound = 0, outbound = 0;
   for (uint32_t net = 0, tick = 0; net < t->net_count; tick++) {
-    if (tick % CHECK_EVERY == 0 && cm_run_check(w->run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(tick % CHECK_EVERY == 0, cm_run_check(w->run, error));
     axon a = read_axon(w, net);
     uint64_t parts = a.end > net && t->net_first[a.end] > t->net_first[net] ? parts_of_axon(w, &a) : 0;
     inbound += parts;
@@ -212,8 +211,7 @@ static cm_status bound_by_synapses(work *w, cm_error *error)
                 w->demand->network->pin_count, l->synapses);
   /* Shares can tell more than totals only where a neuron fills more than half a core. */
   bool shares = l->inbound_axons != 0 && 2 * (uint64_t)w->most_axons > l->inbound_axons;
-  if (shares && CM_NEW(w->run->memory, w->share, w->demand->network->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(shares, CM_NEW(w->run->memory, w->share, w->demand->network->vertex_count, error));
   CM_TRY(count_axons(w, error));
   if (shares)
     bound_by_gaps(w, CM_INBOUND_AXONS, l->inbound_axons);

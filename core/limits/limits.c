@@ -77,8 +77,7 @@ static cm_status count_slice(void *context, size_t slice, cm_error *error)
 {
   const counting *c = context;
   reach *reached;
-  CM_TRY(CM_NEW(c->run->memory, c->use[slice], (size_t)c->parts * CM_RESOURCES, error));
-  CM_TRY(CM_NEW(c->run->memory, reached, (size_t)c->parts + 1, error));
+  CM_TRY(CM_NEW_ALL(c->run->memory, error, CM_ARRAY(c->use[slice], (size_t)c->parts * CM_RESOURCES), CM_ARRAY(reached, (size_t)c->parts + 1)));
   uint32_t end = (uint32_t)cm_slice_begin(c->parts, slice + 1, c->slices), done = 0;
   cm_status status = CM_OK;
   cm_cuts cuts = {0};
@@ -293,14 +292,12 @@ static cm_status count_pins(void *context, size_t slice, cm_error *error)
 {
   pin_counting *c = context;
   const cm_topology *t = c->demand->network;
-  if (slice > 0 && CM_NEW(c->run->memory, c->count[slice], t->vertex_count, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(slice > 0, CM_NEW(c->run->memory, c->count[slice], t->vertex_count, error));
   uint32_t *count = c->count[slice];
   uint64_t end = cm_slice_begin(t->pin_count, slice + 1, c->slices);
   for (uint64_t i = cm_slice_begin(t->pin_count, slice, c->slices); i < end; i++) {
     count[t->pin[i]]++;
-    if (i % CHECK_PINS == 0 && cm_run_check(c->run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(i % CHECK_PINS == 0, cm_run_check(c->run, error));
   }
   return CM_OK;
 }

@@ -4,7 +4,6 @@
 #include "core/chip/classes.h"
 #include "core/chip/geometry.h"
 #include "core/limits/populations.h"
-#include "core/limits/shared.h"
 #include "core/mapping/options.h"
 
 /* What a job's network and chip are, and what is given with it. */
@@ -20,8 +19,7 @@ enum {
   UNDIRECTED = 1 << 8,
   ONE_PARTITION = 1 << 9, /* is to be made, and no mapping */
   CONSTRAINED = 1 << 10,  /* there are constraints */
-  SHARED = 1 << 11,       /* it limits what cores of a router or die take together */
-  POLICY_FILE = 1 << 12
+  POLICY_FILE = 1 << 11
 };
 
 #define OF_STEPS "time energy edp pareto knee"
@@ -71,8 +69,6 @@ const cm_option_rule cm_map_rules[] = {
    "mapper \"integrated\" does not keep a limit on populations_per_core: choose \"auto\" or \"two-phase\""},
   {"mapper", {{"mapper", "bisection integrated learned"}}, CLASSES,
    "this mapper takes all cores for alike, and the chip has core_classes: choose \"auto\" or \"two-phase\""},
-  {"mapper", {{"mapper", "bisection integrated learned"}}, SHARED,
-   "mapper \"{mapper}\" does not keep router_limits and die_limits: choose \"auto\" or \"two-phase\""},
   {"objective", {{"objective", "pareto knee"}}, ONE_PARTITION,
    "objective \"{objective}\" is for mappings, not for one partition: choose time, energy or edp"},
   {"objective", {{"objective", OF_STEPS}}, NO_CHIP, "objective \"{objective}\" needs a chip, whose costs it counts: name one"},
@@ -92,7 +88,7 @@ cm_status cm_combinations_of_job(const cm_map_input *input, cm_error *error)
   const bool linked = cm_geometry_of(chip) == CM_BY_WAYS;
   const int facts = (input->from != NULL) * FROM + (input->part != NULL) * PARTS_GIVEN + (input->demand->scenario_count == 0) * STEADY +
                          linked * LINKED + (input->options->constraints != NULL) * CONSTRAINED + (chip->limits.neuron_target_cores != 0) * COPIES +
-                         cm_limits_are_shared(chip) * SHARED + (input->policy != NULL) * POLICY_FILE;
+                         (input->policy != NULL) * POLICY_FILE;
   json_t *told = json_pack("{s:s, s:s, s:o}", "chip", chip->name, "interconnect", linked ? cm_interconnect_kind_name(chip->interconnect->kind) : "",
                            "target_cores", json_sprintf("%llu", (unsigned long long)chip->limits.neuron_target_cores));
   cm_status status = cm_options_check(&cm_map_option_table, input->options, (unsigned)facts, told, error);

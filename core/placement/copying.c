@@ -264,8 +264,7 @@ cm_status cm_copying_mend(cm_copying *s, cm_error *error)
     gained = false;
     for (uint32_t v = 0; v < s->count && s->excess > 0; v++) {
       bool made = true;
-      if (v % CHECK_EVERY == 0 && cm_run_check(s->t->run, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(v % CHECK_EVERY == 0, cm_run_check(s->t->run, error));
       while (made && cm_copying_excess(s, v) > 0 && s->count < s->most) {
         CM_TRY(mend(s, v, &made, error));
         gained = gained || made;

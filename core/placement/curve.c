@@ -66,11 +66,9 @@ static cm_status order_greedily(const cm_graph *g, int64_t *priority, uint8_t *o
     for (uint64_t i = g->first[next.part]; i < g->first[next.part + 1]; i++) {
       uint32_t v = g->neighbour[i];
       priority[v] += 2 * (int64_t)g->weight[i];
-      if (!ordered[v] && g->weight[i] > 0 && push(q, (waiting){priority[v], v}, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(!ordered[v] && g->weight[i] > 0, push(q, (waiting){priority[v], v}, error));
     }
-    if (count % 1024 == 0 && cm_run_check(q->run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(count % 1024 == 0, cm_run_check(q->run, error));
   }
   return CM_OK;
 }
@@ -89,8 +87,7 @@ static cm_status order_by_breadth(const cm_graph *g, cm_run *run, uint8_t *seen,
           seen[g->neighbour[i]] = 1;
           order[tail++] = g->neighbour[i];
         }
-      if (head % 1024 == 0 && cm_run_check(run, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(head % 1024 == 0, cm_run_check(run, error));
     }
   }
   return CM_OK;

@@ -1,6 +1,6 @@
 libcoremap_a_SOURCES += \
   core/solver/driver/under_constraints.c core/solver/driver/under_constraints.h core/solver/driver/with_copies.c core/solver/driver/with_copies.h core/solver/driver/fitting.c core/solver/driver/fitting.h \
-  core/solver/driver/leave.c core/solver/driver/leave.h core/solver/driver/into_areas.c core/solver/driver/into_areas.h core/solver/driver/related_pieces.c core/solver/driver/related_pieces.h core/solver/driver/apart_cores.c core/solver/driver/apart_cores.h core/solver/driver/make.c core/solver/driver/make.h core/solver/driver/portfolio.c core/solver/driver/portfolio.h \
+  core/solver/driver/leave.c core/solver/driver/leave.h core/solver/driver/into_areas.c core/solver/driver/into_areas.h core/solver/driver/related_pieces.c core/solver/driver/related_pieces.h core/solver/driver/apart_cores.c core/solver/driver/apart_cores.h core/solver/driver/decide.c core/solver/driver/decide.h core/solver/driver/make.c core/solver/driver/make.h core/solver/driver/portfolio.c core/solver/driver/portfolio.h \
   core/solver/incremental/assignment.c core/solver/incremental/assignment.h core/solver/incremental/remap.c core/solver/incremental/remap.h \
   core/solver/incremental/remap_old.c core/solver/incremental/remapping.h \
   core/solver/map.c core/solver/map.h \

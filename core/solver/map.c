@@ -208,11 +208,7 @@ static cm_status map_once(const cm_map_input *input, const cm_step_bound *bound,
   CM_THEN_IF(status, bound != NULL, report_bound(m, &input->chip->costs.barrier, bound, error));
   json_decref(tables);
   cm_candidate_free(&c);
-  if (status == CM_OK)
-    *mapping = m;
-  else
-    cm_mapping_free(m);
-  return status;
+  CM_END(status, *mapping = m, cm_mapping_free(m));
 }
 
 static cm_status map_whole(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
@@ -292,11 +288,7 @@ static cm_status map_from(const cm_map_input *input, cm_run *run, cm_mapping **m
   CM_THEN(status, report_neurons(input, made, run, error));
   json_decref(tables);
   CM_THEN(status, cm_scenarios_measure(input, run, made, error));
-  if (status == CM_OK)
-    *mapping = made;
-  else
-    cm_mapping_free(made);
-  return status;
+  CM_END(status, *mapping = made, cm_mapping_free(made));
 }
 
 static cm_status map_afresh(const cm_map_input *input, cm_run *run, cm_mapping **mapping, cm_error *error)
@@ -312,8 +304,7 @@ static cm_status map_on_cores(const cm_map_input *input, cm_run *run, cm_mapping
   cm_map_function *const way = input->from != NULL ? map_from : map_afresh;
   cm_map_input known = *input;
   cm_occupancy *occupancy = NULL;
-  if (input->occupancy == NULL && cm_occupancy_new(input->chip, &occupancy, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(input->occupancy == NULL, cm_occupancy_new(input->chip, &occupancy, error));
   if (input->occupancy == NULL)
     known.occupancy = occupancy;
   cm_status status = input->options->constraints == NULL ? way(&known, run, mapping, error) : cm_map_constrained(&known, way, run, mapping, error);

@@ -107,8 +107,7 @@ static cm_status read_certificate(const char *path, json_t **json, cm_error *err
   uint64_t refusals = cm_json_refusals();
   json_t *root = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
   free(text);
-  if (root == NULL && cm_json_whole(refusals, "the certificate", error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(root == NULL, cm_json_whole(refusals, "the certificate", error));
   if (root == NULL)
     return cm_fail(error, CM_BAD_MAPPING, "the certificate is not valid JSON: line %d: %s", trouble.line, trouble.text);
   const char *format = json_string_value(json_object_get(root, "format"));

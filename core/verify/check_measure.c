@@ -145,8 +145,7 @@ static cm_status count_pins(measure *m, uint32_t net, double scale, cm_error *er
     if (p == home)
       continue;
     double weight = (double)cm_demand_pin_weight(m->demand, net, i) / scale;
-    if (m->to[p].from != home + 1 && m->walk.kind->hops(&m->walk, home, p, &m->to[p].hops, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(m->to[p].from != home + 1, m->walk.kind->hops(&m->walk, home, p, &m->to[p].hops, error));
     m->to[p].from = home + 1;
     sum->edge_cut += weight;
     sum->weighted_hops += weight * m->to[p].hops;

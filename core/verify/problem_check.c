@@ -178,12 +178,47 @@ static cm_status check_blocks(const judged *j, const uint64_t limit[CM_TILE_LIMI
   return CM_OK;
 }
 
+/* Circuits over each link of a router, into and out of it, step by step. */
+static cm_status check_circuits(const judged *j, cm_memory *memory)
+{
+  enum { ENTER = 4, LEAVE, PLACES };
+  const cm_problem *p = j->p;
+  const long across = p->width / p->router_x, routers = across * (p->height / p->router_y);
+  uint64_t *count;
+  cm_status status = CM_OK;
+  if (!p->circuits)
+    return CM_OK;
+  CM_TRY(CM_NEW(memory, count, (size_t)routers * PLACES, j->error));
+  for (uint32_t e = 0; e < p->edge_count; e++) {
+    const uint32_t a = p->pin[p->first[e]], b = p->pin[p->first[e + 1] - 1];
+    long at[2] = {column(j, a) / p->router_x, row(j, a) / p->router_y};
+    const long to[2] = {column(j, b) / p->router_x, row(j, b) / p->router_y};
+    if (at[0] == to[0] && at[1] == to[1])
+      continue;
+    count[(at[1] * across + at[0]) * PLACES + LEAVE]++;
+    count[(to[1] * across + to[0]) * PLACES + ENTER]++;
+    while (at[0] != to[0] || at[1] != to[1]) {
+      const int axis = at[0] != to[0] ? 0 : 1, back = at[axis] > to[axis];
+      count[(at[1] * across + at[0]) * PLACES + 2 * axis + back]++;
+      at[axis] += back ? -1 : 1;
+    }
+  }
+  for (long i = 0; i < routers * PLACES && status == CM_OK; i++) {
+    const cm_circuit_place place = i % PLACES == ENTER ? CM_CIRCUITS_IN : i % PLACES == LEAVE ? CM_CIRCUITS_OUT : CM_CIRCUITS_LINK;
+    if (count[i] > p->circuit_limit[place])
+      status = cm_fail(j->error, CM_LIMIT_BROKEN, "router (%ld, %ld) has too many circuits", i / PLACES % across, i / PLACES / across);
+  }
+  cm_free(count);
+  return status;
+}
+
 cm_status cm_problem_check(const cm_problem *problem, const uint32_t *place, cm_memory *memory, cm_error *error)
 {
   judged j = {.p = problem, .place = place, .error = error};
   cm_status status = check_tiles(&j, memory);
   CM_THEN(status, check_blocks(&j, problem->router_limit, problem->router_x, problem->router_y));
   CM_THEN(status, check_blocks(&j, problem->chip_limit, problem->chip_x, problem->chip_y));
+  CM_THEN(status, check_circuits(&j, memory));
   for (j.number = 0; j.number < problem->constraints.count && status == CM_OK; j.number++) {
     j.c = &problem->constraints.constraint[j.number];
     status = check_constraint(&j, memory);

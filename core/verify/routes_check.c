@@ -142,8 +142,7 @@ static cm_status read_file(cm_routes_checking *c, const char *path, cm_error *er
   uint64_t refusals = cm_json_refusals();
   c->json = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
   free(text);
-  if (c->json == NULL && cm_json_whole(refusals, "the routes", error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(c->json == NULL, cm_json_whole(refusals, "the routes", error));
   return c->json != NULL ? CM_OK
                          : cm_fail(error, CM_BAD_MAPPING,
                                    "the routes cannot be read as JSON (as coremap map --routes FILE.json writes them): "
@@ -180,8 +179,7 @@ cm_status cm_routes_check(const char *path, const char *mapping_path, const cm_c
   c.routers = cm_chip_routers(chip);
   c.link_count = cm_chip_links(chip);
   bool fresh = result->violations == NULL;
-  if (fresh && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(fresh, CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error));
   cm_status status = read_file(&c, path, error);
   CM_THEN(status, cm_mapping_read_places(mapping_path, context->demand->network->vertex_count, chip, context->run, &places, error));
   c.part = places.part;

@@ -63,8 +63,7 @@ static cm_status gather(cm_routes_checking *c, pairs *all, cm_error *error)
         if (c->part[t->pin[i]] != own &&
             add(c, all, own, c->part[t->pin[i]], cm_demand_pin_weight(c->demand, net, i), error) != CM_OK)
           return error->status;
-    if (net % 4096 == 0 && cm_run_check(c->run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(net % 4096 == 0, cm_run_check(c->run, error));
   }
   squeeze(all);
   return CM_OK;

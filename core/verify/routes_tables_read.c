@@ -128,8 +128,7 @@ cm_status cm_routes_read_tables(cm_routes_checking *c, cm_error *error)
     return cm_fail(error, CM_BAD_MAPPING, "the routes' \"keys\" (\"bits\", \"rank_bits\") or \"tables\" are missing or out of range");
   c->key_bits = (unsigned)bits;
   c->rank_bits = (unsigned)rank_bits;
-  if (c->chip->table_entries != 0 && read_blocks(c, json_object_get(keys, "blocks"), error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(c->chip->table_entries != 0, read_blocks(c, json_object_get(keys, "blocks"), error));
   CM_TRY_OR(CM_NEW_ALL(c->run->memory, error, CM_ARRAY(c->first, (size_t)c->routers + 1), CM_ARRAY(seen, c->routers),
                        CM_ARRAY(router, tables)), cm_free(seen));
   for (size_t i = 0; i < tables; i++) {

@@ -232,8 +232,7 @@ static cm_status read_files(checking *c, const char *path, const char *mapping_p
   uint64_t refusals = cm_json_refusals();
   *root = cm_json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
   free(text);
-  if (*root == NULL && cm_json_whole(refusals, "the units", error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(*root == NULL, cm_json_whole(refusals, "the units", error));
   return *root != NULL ? CM_OK : cm_fail(error, CM_BAD_MAPPING, "the units cannot be read as JSON (as coremap export --to units writes them): line %d: %s",
                                          trouble.line, trouble.text);
 }
@@ -243,8 +242,7 @@ cm_status cm_units_check(const char *path, const char *mapping_path, const cm_ch
 {
   checking c = {.demand = context->demand, .chip = context->chip, .run = context->run, .result = result};
   json_t *root = NULL;
-  if (result->violations == NULL && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(result->violations == NULL, CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error));
   cm_status status = read_files(&c, path, mapping_path, &root, error);
   CM_THEN(status, check_units(&c, root, error));
   CM_THEN(status, cm_check_whole(result, error));

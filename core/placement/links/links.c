@@ -118,8 +118,7 @@ static cm_status anneal(state *s, const cm_links_budget *b, uint32_t *best, uint
   cm_random_init(&random, s->task->seed, CM_STREAM_LINKS, 0);
   double unit = unit_of(s, &random), least = 0, sum = 0, done = 0;
   for (uint64_t k = 0; done < 1; k++) {
-    if (k % CHECK_EVERY == 0 && cm_run_progress(s->task->run, done, -1, s->flows->parts, sum, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(k % CHECK_EVERY == 0, cm_run_progress(s->task->run, done, -1, s->flows->parts, sum, error));
     done = fmax(s->looks / b->looks, (double)k / (b->swaps * s->flows->parts));
     double warmth = cm_cooled(unit * hot, cold / hot, done);
     uint32_t part = (uint32_t)cm_random_below(&random, s->flows->parts), there = any_core(s, &random),

@@ -334,8 +334,7 @@ static cm_status sweep(visited *all, double temperature, double fall, const floa
       left = every;
       temperature *= fall;
     }
-    if (i % CHECK_EVERY == 0 && cm_run_check(all->state->run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(i % CHECK_EVERY == 0, cm_run_check(all->state->run, error));
   }
   memcpy(all->list + kept, all->woken, all->woken_count * sizeof *all->list);
   all->count = kept + all->woken_count;

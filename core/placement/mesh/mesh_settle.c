@@ -46,8 +46,7 @@ cm_status cm_mesh_settle(cm_mesh_state *s, uint32_t passes, cm_error *error)
         cm_mesh_move(s, v, to);
         moves++;
       }
-      if (v % CHECK_EVERY == 0 && cm_run_check(s->run, error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(v % CHECK_EVERY == 0, cm_run_check(s->run, error));
     }
     if (moves == 0)
       break;

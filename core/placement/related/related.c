@@ -8,7 +8,7 @@
 #include "core/chip/reach.h"
 #include "core/constraints/solution.h"
 
-enum { WEIGHT_BITS = 30, PART_NAME_MAX = 24 };
+enum { WEIGHT_BITS = 30, PART_NAME_MAX = 24, CLASSES = UINT32_MAX - 1 /* an origin: what kinds of cores take */ };
 
 typedef struct making {
   const cm_related_task *t;
@@ -20,6 +20,7 @@ typedef struct making {
   uint32_t *part, *first; /* parts of the members of a constraint: part[first[k]] .. */
   uint64_t part_room;
   uint32_t *seen;      /* [parts] the last member that named it, plus 1 */
+  uint32_t *core;      /* [parts] the caller's */
 } making;
 
 /* ---- nodes, tiles, nets ---- */
@@ -52,7 +53,7 @@ static cm_status make_tiles(making *m, cm_error *error)
   p->chip_y = chip->dies_y > 1 ? chip->die_height : p->height;
   memset(p->router_limit, 0xff, sizeof p->router_limit);
   memset(p->chip_limit, 0xff, sizeof p->chip_limit);
-  for (int l = CM_TILE_MEMORY; l < CM_TILE_LIMITS; l++) {
+  for (int l = CM_TILE_MEMORY; l < (in->takes != NULL ? CM_TILE_CHANNELS_IN : CM_TILE_LIMITS); l++) { /* of axons neurons share */
     p->router_limit[l] = limit_or_none(cm_limit(&chip->router_limits, shared[l]));
     p->chip_limit[l] = limit_or_none(cm_limit(&chip->die_limits, shared[l]));
   }
@@ -78,7 +79,7 @@ static cm_status make_nodes(making *m, cm_error *error)
     cm_problem_node *n = &m->p->node[m->p->node_count];
     const bool fixed = m->p->node_count < m->t->fixed_count;
     const uint64_t *use = m->t->use == NULL || fixed ? NULL : m->t->use + (size_t)m->p->node_count * CM_RESOURCES;
-    n->kind = fixed ? CM_NO_KIND : m->t->areas->base[m->t->kind != NULL ? m->t->kind[m->p->node_count] : 0];
+    n->kind = fixed || m->t->takes != NULL ? CM_NO_KIND : m->t->areas->base[m->t->kind != NULL ? m->t->kind[m->p->node_count] : 0];
     n->need[CM_TILE_NODES] = fixed ? 0 : m->t->sharing != NULL && use != NULL ? use[CM_NEURONS] : 1;
     for (int l = CM_TILE_MEMORY; l < CM_TILE_LIMITS && use != NULL; l++)
       n->need[l] = use[shared[l]];
@@ -229,18 +230,49 @@ static cm_status add_constraint(making *m, uint32_t number, cm_error *error)
   }
 }
 
+static cm_status add_own(making *m, uint32_t origin, uint32_t places, cm_constraint **made, cm_error *error)
+{
+  cm_constraints *all = &m->p->constraints;
+  CM_TRY(CM_ROOM(m->memory, all->constraint, &m->room, (uint64_t)all->count + 1, error));
+  CM_TRY(CM_ROOM(m->memory, m->origin, &m->origin_room, (uint64_t)all->count + 1, error));
+  m->origin[all->count] = origin;
+  *made = &all->constraint[all->count++];
+  **made = (cm_constraint){.kind = CM_PIN};
+  return CM_NEW_ALL(m->memory, error, CM_ARRAY((*made)->of, m->p->node_count), CM_ARRAY((*made)->at, places));
+}
+
+/* A pin for a part, and those after it that the same kinds of cores take, where some kinds do not. */
+static cm_status keep_kinds(making *m, uint32_t first, cm_error *error)
+{
+  const cm_problem *p = m->p;
+  const uint64_t takes = m->t->takes[first];
+  cm_constraint *pin;
+  bool all = true;
+  for (uint32_t t = 0; t < cm_problem_tiles(p); t++)
+    all = all && (p->tile[t].kind == CM_NO_KIND || (takes >> p->tile[t].kind & 1) != 0);
+  for (uint32_t i = 0; i < first && !all; i++)
+    all = m->t->takes[i] == takes;
+  if (all)
+    return CM_OK;
+  CM_TRY(add_own(m, CLASSES, cm_problem_tiles(p), &pin, error));
+  for (uint32_t i = first; i < p->node_count; i++)
+    if (m->t->takes[i] == takes)
+      pin->of[pin->of_count++] = i;
+  for (uint32_t t = 0; t < cm_problem_tiles(p); t++)
+    if (p->tile[t].kind != CM_NO_KIND && (takes >> p->tile[t].kind & 1) != 0)
+      pin->at[pin->at_count++] = (cm_rectangle){t % p->width, t / p->width, t % p->width, t / p->width};
+  return CM_OK;
+}
+
 /* A pin for each part that is fixed. */
 static cm_status fix(making *m, cm_error *error)
 {
-  cm_constraints *all = &m->p->constraints;
+  cm_constraint *pin;
   for (uint32_t p = 0; p < m->t->fixed_count; p++) {
     const uint32_t x = m->t->fixed[p] % m->t->areas->chip.width - m->box.x0, y = m->t->fixed[p] / m->t->areas->chip.width - m->box.y0;
-    CM_TRY(CM_ROOM(m->memory, all->constraint, &m->room, (uint64_t)all->count + 1, error));
-    cm_constraint *made = &all->constraint[all->count++];
-    *made = (cm_constraint){.kind = CM_PIN, .of_count = 1, .at_count = 1};
-    CM_TRY(CM_NEW_ALL(m->memory, error, CM_ARRAY(made->of, 1), CM_ARRAY(made->at, 1)));
-    made->of[0] = p;
-    made->at[0] = (cm_rectangle){x, y, x, y};
+    CM_TRY(add_own(m, CLASSES, 1, &pin, error));
+    pin->of[pin->of_count++] = p;
+    pin->at[pin->at_count++] = (cm_rectangle){x, y, x, y};
   }
   return CM_OK;
 }
@@ -255,6 +287,8 @@ static cm_status make_constraints(making *m, cm_error *error)
     status = CM_NEW(m->memory, m->first, (size_t)c->of_count + c->to_count + 1, error);
     CM_THEN(status, add_constraint(m, i, error));
   }
+  for (uint32_t p = 0; m->t->takes != NULL && p < m->p->node_count && status == CM_OK; p++)
+    status = keep_kinds(m, p, error);
   return status == CM_OK ? fix(m, error) : status;
 }
 
@@ -262,11 +296,11 @@ static cm_status make_constraints(making *m, cm_error *error)
 
 static cm_status not_found(const cm_related_task *t, cm_error *error)
 {
-  return cm_fail(error, CM_LIMIT_BROKEN, "no places were found for %u parts under the constraints and limits that they share, and whether there are any is unknown: a preset of more effort searches longer",
-                 t->parts->vertex_count);
+  return cm_fail(error, CM_LIMIT_BROKEN, "no places were found for %u %s under the constraints and limits that they share, and whether there are any is unknown: a preset of more effort searches longer",
+                 t->parts->vertex_count, t->takes != NULL ? "neurons" : "parts");
 }
 
-/* Which of the job's constraints a reason is about, in words. */
+/* Which of the job's constraints a reason is about, and the first that is enough to leave out, in words. */
 static cm_status refuse(const making *m, const cm_solution *s, cm_error *error)
 {
   const cm_areas *areas = m->t->areas;
@@ -274,20 +308,34 @@ static cm_status refuse(const making *m, const cm_solution *s, cm_error *error)
   char words[400];
   if (s->answer == CM_UNKNOWN)
     return not_found(m->t, error);
+  if (m->t->judge != NULL)
+    return cm_fail(error, CM_LIMIT_BROKEN, "no mapping of these %u neurons keeps the constraints together with the limits of cores, routers and links: all were tried", m->p->node_count);
   for (uint32_t i = 0; i < m->p->node_count; i++)
     parts += s->reason.node[i];
-  (void)cm_fail(error, CM_LIMIT_BROKEN, "%u part%s of this partition ha%s no place%s under ", parts, parts == 1 ? "" : "s", parts == 1 ? "s" : "ve", parts == 1 ? "" : "s");
+  const bool neurons = m->t->takes != NULL;
+  const char *s_of_many = parts == 1 ? "" : "s";
+  (void)cm_fail(error, CM_LIMIT_BROKEN, "%u %s%s%s ha%s no place%s%s under ", parts, neurons ? "neuron" : "part", s_of_many, neurons ? "" : " of this partition", parts == 1 ? "s" : "ve", s_of_many,
+                neurons ? " in any mapping" : "");
   for (uint32_t i = 0; i < m->p->constraints.count; i++) {
     if (!s->reason.constraint[i] || m->origin[i] == last)
       continue;
     last = m->origin[i];
-    cm_subjects_text(&areas->subjects, &areas->constraints, last, words, sizeof words);
+    if (last == CLASSES)
+      (void)snprintf(words, sizeof words, "what the classes of cores take");
+    else
+      cm_subjects_text(&areas->subjects, &areas->constraints, last, words, sizeof words);
     cm_fail_more(error, "%s%s", told++ > 0 ? " and " : "", words);
   }
-  for (int l = CM_TILE_MEMORY; l < CM_TILE_LIMITS; l++)
+  for (int l = neurons ? CM_TILE_NODES : CM_TILE_MEMORY; l < CM_TILE_LIMITS; l++)
     if (s->reason.limit[l])
-      cm_fail_more(error, "%sthe %s that the cores of a router or die may take together", told++ > 0 ? " and " : "", cm_resource_name(shared[l]));
+      cm_fail_more(error, "%sthe %s that %s", told++ > 0 ? " and " : "", cm_resource_name(shared[l]),
+                   !neurons ? "the cores of a router or die may take together" : l == CM_TILE_NODES ? "a core holds" : "a core, or those of a router or die, hold");
   cm_fail_more(error, "%s", told == 0 ? "the free cores of their classes" : "");
+  uint32_t enough = 0;
+  while (enough < m->p->constraints.count && (!s->reason.constraint[enough] || !s->reason.enough[enough] || m->origin[enough] == CLASSES))
+    enough++;
+  if (enough < m->p->constraints.count)
+    cm_fail_more(error, "; without constraint %u all others can be kept", m->origin[enough] + 1);
   return error->status;
 }
 
@@ -298,10 +346,19 @@ static cm_status make_problem(making *m, cm_error *error)
   return make_constraints(m, error);
 }
 
+static cm_status judge_cores(void *context, const uint32_t *place, bool *good, cm_error *error)
+{
+  const making *m = context;
+  for (uint32_t p = 0; p < m->p->node_count; p++)
+    m->core[p] = core_of(m, place[p]);
+  return m->t->judge(m->t->context, m->core, good, error);
+}
+
 /* Solves on a box; answer impossible: there are no places there, which on the whole chip is an error, as is that it is unknown. */
 static cm_status place_in(making *m, bool whole, uint32_t *core, cm_solution *solution, cm_error *error)
 {
-  const cm_solve_request request = {.seed = m->t->seed, .effort = m->t->effort, .unexplained = !whole};
+  m->core = core;
+  const cm_solve_request request = {.seed = m->t->seed, .effort = m->t->effort, .unexplained = !whole || m->t->judge != NULL, .judge = m->t->judge != NULL ? judge_cores : NULL, .context = m};
   CM_TRY(make_problem(m, error));
   CM_TRY(cm_solve(m->p, &request, m->t->run, solution, error));
   for (uint32_t p = 0; solution->answer == CM_POSSIBLE && p < m->p->node_count; p++)

@@ -15,8 +15,12 @@ typedef struct cm_related_task {
   const uint8_t *kind;           /* [parts] the job's kind of cores that each needs is that of this one; NULL: any */
   const uint32_t *fixed;         /* [fixed_count] where the first parts stand: they take no room there, and constraints ask nothing of them; NULL: none do */
   uint32_t fixed_count;
-  const cm_limits *sharing;      /* [kinds of areas->chip] with fixed parts: neurons and synapses that the others may take on a core; NULL: each has one of its own */
+  const cm_limits *sharing;      /* [kinds of areas->chip] with fixed parts, or `takes`: neurons and synapses that the others may take on a core; NULL: each has one of its own */
   uint64_t seed;
+  /* Parts of one neuron each, with `use` and `sharing` and without fixed ones: what is asked of all partitions, so that a refusal is a proof. */
+  const uint64_t *takes;         /* [parts] the job's kinds of cores that take each, as bits; NULL: parts are whole */
+  cm_status (*judge)(void *context, const uint32_t *core, bool *good, cm_error *error); /* whether cores [parts] are good beside; NULL: all are */
+  void *context;
   uint32_t effort;               /* as of coremap solve */
   cm_run *run;
 } cm_related_task;

@@ -126,8 +126,7 @@ static cm_status anneal(state *s, double least, const cm_relief_options *o, reco
   cm_random_init(&random, s->task->seed, CM_STREAM_RELIEF, 0);
   double unit = unit_of(s, &random), begin = s->loads->touched, part = 0, looks = 0;
   for (uint64_t k = 0; part < 1; k++) {
-    if (k % CHECK_EVERY == 0 && cm_run_check(s->task->run, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(k % CHECK_EVERY == 0, cm_run_check(s->task->run, error));
     double warmth = cm_cooled(hot, cold / hot, part) * unit;
     uint32_t u = (uint32_t)cm_random_below(&random, s->parts->vertex_count);
     uint32_t there = (uint32_t)cm_random_below(&random, s->axes->count);

@@ -214,8 +214,7 @@ static bool is_straight(const cm_group_state *s, const cm_group_node *n)
 cm_status cm_group_state_book(cm_group_state *s, uint32_t cast, int32_t by, cm_error *error)
 {
   s->links += by * trace(s, cast) * (double)s->casts->weight[cast];
-  if (by > 0 && cm_counts_reserve(&s->ways, s->count, s->run, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(by > 0, cm_counts_reserve(&s->ways, s->count, s->run, error));
   for (uint32_t i = 0; i < s->count; i++) {
     const cm_group_node *n = &s->node[s->met[i]];
     if (is_straight(s, n))

@@ -140,8 +140,7 @@ static cm_status sift(trial *t, double steps, cm_group_cost made[ORDERS], cm_err
 {
   for (which o = 0; o < ORDERS; o++) {
     made[o].sum = INFINITY;
-    if ((o != POPULATIONS || t->some_begin) && try_order(t, o, steps * first_share, &made[o], error) != CM_OK)
-      return error->status;
+    CM_TRY_IF((o != POPULATIONS || t->some_begin), try_order(t, o, steps * first_share, &made[o], error));
   }
   return CM_OK;
 }

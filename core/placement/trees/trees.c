@@ -86,8 +86,7 @@ static cm_status sweep(cm_tree_walk *w, const search *s, uint32_t sweeps, bool c
     for (uint32_t u = 0; u < parts; u++)
       if (s->kind->visit(w, u, temperature, error) != CM_OK || cm_run_check(w->run, error) != CM_OK)
         return error->status;
-    if (tells && cm_run_progress(w->run, (double)k / sweeps, -1, parts, NAN, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(tells, cm_run_progress(w->run, (double)k / sweeps, -1, parts, NAN, error));
   }
   return CM_OK;
 }

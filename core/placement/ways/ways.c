@@ -111,8 +111,7 @@ static cm_status place(cm_ways *w, const cm_way_options *options, cm_way_result 
   result->before = cost_of(w);
   CM_TRY(descend(w, both ? options->entries - share : options->entries, error));
   result->after = cost_of(w);
-  if (both && try_from(lay_out, w, laid, result, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(both, try_from(lay_out, w, laid, result, error));
   result->moves = w->moves;
   return CM_OK;
 }

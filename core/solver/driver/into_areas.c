@@ -47,8 +47,7 @@ static cm_status trade(moving *r, uint32_t *core, cm_error *error)
   cm_region region = {.core_count = 0};
   uint8_t *kind = NULL;
   cm_kinds_result made;
-  cm_status status = CM_NEW(r->run->memory, region.cores, cm_chip_cores(chip), error);
-  CM_THEN(status, CM_NEW(r->run->memory, kind, parts, error));
+  cm_status status = CM_NEW_ALL(r->run->memory, error, CM_ARRAY(region.cores, cm_chip_cores(chip)), CM_ARRAY(kind, parts));
   for (uint32_t c = 0; status == CM_OK && c < cm_chip_cores(chip); c++)
     if (r->usable[c])
       region.cores[region.core_count++] = c;

@@ -35,8 +35,7 @@ static cm_status keep_near_miss(const cm_candidate *c, uint64_t left, cm_error *
     return CM_OK;
   CM_FREE(near->part, near->core);
   *near = (cm_near_miss){.parts = p->part_count, .left = left, .limits = c->limits};
-  CM_TRY(CM_NEW(c->run->memory, near->part, p->vertex_count, error));
-  CM_TRY(CM_NEW(c->run->memory, near->core, p->part_count, error));
+  CM_TRY(CM_NEW_ALL(c->run->memory, error, CM_ARRAY(near->part, p->vertex_count), CM_ARRAY(near->core, p->part_count)));
   memcpy(near->part, p->part, p->vertex_count * sizeof *p->part);
   memcpy(near->core, c->places.core, p->part_count * sizeof *near->core);
   return CM_OK;

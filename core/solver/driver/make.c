@@ -209,11 +209,7 @@ cm_status cm_candidate_make(const cm_map_input *input, cm_run *run, cm_candidate
   cm_candidate c = {.input = input, .run = run};
   cm_status status = input->part != NULL ? adopt(&c, error) : cm_make_parts(input, run, &c, error);
   CM_THEN(status, finish(&c, error));
-  if (status == CM_OK)
-    *candidate = c;
-  else
-    cm_candidate_free(&c);
-  return status;
+  CM_END(status, *candidate = c, cm_candidate_free(&c));
 }
 
 /* The parts that are made of it, judged by all limits of a core. */

@@ -32,8 +32,7 @@ static cm_status weigh(cm_candidate *c, cm_error *error)
   const cm_map_input *in = c->input;
   cm_partition *p = c->partition;
   const cm_engine *engine = cm_engine_find((cm_preset)in->options->preset, c->objective);
-  if (p->parts == NULL && engine->flows(in->demand, p->part, p->part_count, c->run, &p->parts, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(p->parts == NULL, engine->flows(in->demand, p->part, p->part_count, c->run, &p->parts, error));
   double first = c->objective == CM_OBJECTIVE_AXON ? in->chip->energy_pj.router * (double)p->parts->weight_total : 0;
   c->cost = c->places.trees > 0 ? c->places.trees : cm_placement_energy(p->parts, in->chip, c->places.core) + first;
   return CM_OK;
@@ -243,9 +242,5 @@ cm_status cm_best_candidate(const cm_map_input *input, cm_run *run, cm_candidate
   }
   CM_THEN(status, tell(&f, error));
   json_decref(f.tried);
-  if (status == CM_OK)
-    *candidate = f.best;
-  else
-    cm_candidate_free(&f.best);
-  return status;
+  CM_END(status, *candidate = f.best, cm_candidate_free(&f.best));
 }

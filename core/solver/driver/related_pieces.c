@@ -69,10 +69,7 @@ static cm_status number_pieces(cutting *c, member *list, uint32_t count, cm_erro
 {
   const uint32_t n = c->in->demand->network->vertex_count;
   uint32_t sorted = 0, groups = 0, *place, *group_of = NULL;
-  cm_status status = CM_NEW(c->run->memory, place, count, error);
-  CM_THEN(status, CM_NEW(c->run->memory, group_of, count, error));
-  CM_THEN(status, CM_NEW(c->run->memory, c->from, count, error));
-  CM_THEN(status, CM_NEW(c->run->memory, c->group, count, error));
+  cm_status status = CM_NEW_ALL(c->run->memory, error, CM_ARRAY(place, count), CM_ARRAY(group_of, count), CM_ARRAY(c->from, count), CM_ARRAY(c->group, count));
   if (status == CM_OK && count > 0)
     qsort(list, count, sizeof *list, by_piece);
   for (uint32_t i = 0; status == CM_OK && i < count; i++) {
@@ -104,9 +101,7 @@ static cm_status cut(cutting *c, bool all, bool *few, cm_error *error)
   const uint32_t n = c->in->demand->network->vertex_count;
   uint32_t count = 0;
   member *list;
-  CM_TRY(CM_NEW(c->run->memory, c->number, n, error));
-  CM_TRY(CM_NEW(c->run->memory, c->members, c->parts, error));
-  CM_TRY(CM_NEW(c->run->memory, list, n, error));
+  CM_TRY(CM_NEW_ALL(c->run->memory, error, CM_ARRAY(c->number, n), CM_ARRAY(c->members, c->parts), CM_ARRAY(list, n)));
   memset(c->number, 0xff, n * sizeof *c->number);
   for (uint32_t v = 0; v < n; v++)
     if (all || c->s->held[v])
@@ -148,9 +143,7 @@ static cm_status place(cutting *c, bool *found, cm_error *error)
   bool optimal, share = true; /* a count of populations is no sum of pieces */
   for (uint32_t k = 0; k < c->s->kinds; k++)
     share = share && c->s->of_kind[k].populations == 0;
-  CM_TRY(CM_NEW(c->run->memory, c->core, all, error));
-  CM_TRY(CM_NEW(c->run->memory, c->kind, all, error));
-  CM_TRY(CM_NEW(c->run->memory, use, (size_t)all * CM_RESOURCES, error));
+  CM_TRY(CM_NEW_ALL(c->run->memory, error, CM_ARRAY(c->core, all), CM_ARRAY(c->kind, all), CM_ARRAY(use, (size_t)all * CM_RESOURCES)));
   for (uint32_t p = 0; p < c->parts; p++)
     c->kind[p] = (uint8_t)cm_chip_kind_of(c->s->chip, c->s->core[p]);
   for (uint32_t i = 0; i < c->count; i++)
@@ -166,15 +159,18 @@ static cm_status place(cutting *c, bool *found, cm_error *error)
   return status == CM_LIMIT_BROKEN || status == CM_TOO_LARGE ? CM_OK : status;
 }
 
-/* A part for a piece on a core where there is none: its own where nobody stays in that, else a new one; CM_NOWHERE: there can be no more. */
-static uint32_t found_part(cutting *c, uint32_t i)
+/* A part for a piece on a core where nobody stays: its own where that is empty too, which changes cores with the one that stands there; else the one there, or a new one; CM_NOWHERE: there can
+ * be no more. */
+static uint32_t found_part(cutting *c, uint32_t i, uint32_t core, uint32_t *part_at)
 {
   cm_assignment *s = c->s;
-  if (c->members[c->from[i]] == 0) {
-    c->members[c->from[i]] = 1;
-    return c->from[i];
-  }
-  return s->parts < s->room ? s->parts++ : CM_NOWHERE;
+  const uint32_t own = c->from[i], there = part_at[core];
+  if (c->members[own] > 0)
+    return there != CM_NOWHERE ? there : s->parts < s->room ? s->parts++ : CM_NOWHERE;
+  part_at[s->core[own]] = there;
+  if (there != CM_NOWHERE)
+    s->core[there] = s->core[own];
+  return own;
 }
 
 /* Pieces join the parts on their cores; the first there, where it is a whole part, changes cores with the part there. */
@@ -185,22 +181,19 @@ static cm_status join(cutting *c, uint32_t *part_at, bool *found, cm_error *erro
   CM_TRY(CM_NEW(c->run->memory, settled, cm_chip_cores(s->chip), error));
   memset(part_at, 0xff, cm_chip_cores(s->chip) * sizeof *part_at);
   for (uint32_t p = 0; p < c->parts; p++)
-    if (c->members[p] > 0)
-      part_at[s->core[p]] = p;
+    part_at[s->core[p]] = p;
   for (uint32_t i = 0; i < c->count && *found; i++) {
     const uint32_t core = c->core[c->parts + i], own = c->from[i], there = part_at[core];
-    if (there != CM_NOWHERE && !settled[core] && c->members[own] == 0 && part_at[s->core[own]] == CM_NOWHERE &&
-        c->in->areas->base[cm_chip_kind_of(s->chip, core)] == c->in->areas->base[cm_chip_kind_of(s->chip, s->core[own])]) {
-      s->core[there] = s->core[own];
-      part_at[s->core[own]] = there;
-      part_at[core] = CM_NOWHERE;
-    }
-    c->to[i] = part_at[core] != CM_NOWHERE ? part_at[core] : found_part(c, i);
+    const bool empty = there == CM_NOWHERE || (there < c->parts && c->members[there] == 0);
+    const bool trades = !settled[core] && c->members[own] == 0 && c->in->areas->base[cm_chip_kind_of(s->chip, core)] == c->in->areas->base[cm_chip_kind_of(s->chip, s->core[own])];
+    c->to[i] = empty || trades ? found_part(c, i, core, part_at) : there;
     *found = c->to[i] != CM_NOWHERE;
     settled[core] = 1;
     if (*found) {
       s->core[c->to[i]] = core;
       part_at[core] = c->to[i];
+      if (c->to[i] < c->parts)
+        c->members[c->to[i]]++;
     }
   }
   for (uint32_t v = 0; v < s->demand->network->vertex_count && *found; v++)

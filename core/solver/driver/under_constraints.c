@@ -8,7 +8,7 @@
 #include "core/constraints/areas.h"
 #include "core/limits/leaving.h"
 #include "core/mapping/options.h"
-#include "core/solver/driver/into_areas.h"
+#include "core/solver/driver/decide.h"
 #include "core/verify/constraints_check.h"
 
 /* `words`: the first constraint that a mapping, or one of a set, breaks; "": it breaks none. */
@@ -19,8 +19,7 @@ static cm_status judge(const cm_map_input *in, const cm_areas *areas, const cm_m
   for (uint32_t i = 0; i < areas->constraints.count && words[0] == '\0'; i++)
     CM_TRY(cm_constraint_check(&mapped, &areas->subjects, &areas->constraints, i, words, error));
   for (uint32_t k = 0; k < m->point_count && words[0] == '\0'; k++)
-    if (k != m->point_chosen && judge(in, areas, m->points[k], words, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(k != m->point_chosen, judge(in, areas, m->points[k], words, error));
   return CM_OK;
 }
 
@@ -33,6 +32,7 @@ typedef struct work {
   cm_run *run;
   cm_mapping *free, *made; /* NULL: none */
   cm_error why;            /* the last one was refused */
+  bool proved;             /* there is none */
 } work;
 
 bool cm_has_constraints_left(const cm_map_input *in)
@@ -123,13 +123,40 @@ static cm_status refuse_leaving(cm_error *error)
   return cm_option_refuse(error, "constraints", "left out, or the chip's near_synapses_per_neuron and far_synapses_per_neuron: no mapping was found that keeps both");
 }
 
+static bool is_unknown(const cm_error *error)
+{
+  return strstr(error->detail, "unknown") != NULL;
+}
+
+/* Small networks are searched through; without a mapping that looks at no constraints its refusal counts more than one that does. */
+static cm_status decide(work *w, cm_error *error)
+{
+  cm_map_input in = *w->job;
+  cm_moved made;
+  cm_error why;
+  if (in.part != NULL || cm_leaving_is_limited(&in.chip->limits))
+    return CM_OK;
+  in.chip = &in.areas->chip;
+  cm_status status = cm_decide_small(&in, w->job->chip, w->run, &made, &why);
+  w->proved = status == CM_LIMIT_BROKEN && w->free != NULL && !is_unknown(&why);
+  if (w->proved)
+    w->why = why;
+  if (status != CM_OK) {
+    *error = why;
+    return status == CM_LIMIT_BROKEN || status == CM_TOO_LARGE || status == CM_NEURON_TOO_LARGE ? CM_OK : status;
+  }
+  CM_THEN_IF(status, made.part != NULL, make_on_areas(w, &made, error));
+  cm_moved_clear(&made);
+  return status;
+}
+
 /* No refusal of parts that were made says that there are no others. */
 static cm_status refuse(const work *w, cm_error *error)
 {
-  if (cm_leaving_is_limited(&w->job->chip->limits))
+  if (w->free != NULL && cm_leaving_is_limited(&w->job->chip->limits))
     return refuse_leaving(error);
   *error = w->why;
-  if (w->job->part == NULL && strstr(error->detail, "unknown") == NULL)
+  if (w->job->part == NULL && w->free != NULL && !w->proved && !is_unknown(error))
     cm_fail_more(error, "; whether another mapping keeps the constraints is unknown");
   return error->status;
 }
@@ -143,24 +170,20 @@ cm_status cm_map_once_constrained(const cm_map_input *input, cm_map_once *once, 
   CM_THEN_IF(status, w.free != NULL, judge(input, input->areas, w.free, words, error));
   const bool kept = w.free != NULL && (words[0] == '\0' || copied);
   CM_THEN_IF(status, w.free == NULL && cm_chip_pinned_kinds(input->chip) != 0, map_freely(&w, true, error));
-  if (status == CM_OK && w.free == NULL) {
-    *error = w.why;
-    return error->status;
-  }
   if (status == CM_OK && kept) {
     w.made = w.free;
     w.free = NULL;
     status = cm_json_set(w.made->options, "constraints", json_incref(input->options->constraints), "the report", error);
-  } else if (status == CM_OK)
+  } else if (status == CM_OK && w.free != NULL)
     status = input->part != NULL ? make_on_areas(&w, NULL, error) : mend(&w, error);
-  cm_mapping_free(w.free);
+  const cm_error free_why = w.why;
+  CM_THEN_IF(status, w.made == NULL, decide(&w, error));
+  if (w.free == NULL)
+    w.why = free_why;
   if (status == CM_OK && w.made == NULL)
-    return refuse(&w, error);
-  if (status == CM_OK)
-    *mapping = w.made;
-  else
-    cm_mapping_free(w.made);
-  return status;
+    status = refuse(&w, error);
+  cm_mapping_free(w.free);
+  CM_END(status, *mapping = w.made, cm_mapping_free(w.made));
 }
 
 /* ---- the job ---- */
@@ -191,9 +214,5 @@ cm_status cm_map_constrained(const cm_map_input *input, cm_map_function *map, cm
   CM_THEN(status, judge(input, areas, made, words, error));
   CM_THEN_IF(status, words[0] != '\0', refuse_broken(input, words, error));
   cm_areas_close(areas);
-  if (status == CM_OK)
-    *mapping = made;
-  else
-    cm_mapping_free(made);
-  return status;
+  CM_END(status, *mapping = made, cm_mapping_free(made));
 }

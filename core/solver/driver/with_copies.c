@@ -33,11 +33,7 @@ static cm_status map_copied(const cm_map_input *input, const cm_copies *c, cm_ma
   CM_THEN(status, cm_json_set(json_object_get(m->report, "leaving"), "copies", cm_neuron_copies_json(&c->on.copies), "the report", error));
   if (status == CM_OK) /* with names as a reader of the mapping makes them */
     status = cm_topology_copied(input->demand->network, &c->on.copies, run, &m->copied, error);
-  if (status == CM_OK)
-    *mapping = m;
-  else
-    cm_mapping_free(m);
-  return status;
+  CM_END(status, *mapping = m, cm_mapping_free(m));
 }
 
 /* `error` has the refusal without copies. */

@@ -41,9 +41,7 @@ cm_status cm_assignment_open(cm_assignment *s, const cm_map_input *in, uint32_t 
     s->parts_max += usable;
   }
   s->room = s->parts > s->parts_max ? s->parts : s->parts_max;
-  CM_TRY(CM_NEW(run->memory, s->part, n, error));
-  CM_TRY(CM_NEW(run->memory, s->kind, (size_t)s->room + 1, error));
-  CM_TRY(CM_NEW(run->memory, s->core, (size_t)s->room + 1, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(s->part, n), CM_ARRAY(s->kind, (size_t)s->room + 1), CM_ARRAY(s->core, (size_t)s->room + 1)));
   memset(s->part, 0xff, n * sizeof *s->part);
   memset(s->core, 0xff, ((size_t)s->room + 1) * sizeof *s->core);
   if (s->kinds == 1)

@@ -34,8 +34,7 @@ static cm_status find_cores(cm_remapping *r, cm_error *error)
 {
   const cm_chip *chip = r->input->chip;
   uint32_t cores = cm_chip_cores(chip);
-  CM_TRY(CM_NEW(r->run->memory, r->old_core, r->old.kept_cores, error));
-  CM_TRY(CM_NEW(r->run->memory, r->part_at, cores, error));
+  CM_TRY(CM_NEW_ALL(r->run->memory, error, CM_ARRAY(r->old_core, r->old.kept_cores), CM_ARRAY(r->part_at, cores)));
   memset(r->old_core, 0xff, r->old.kept_cores * sizeof *r->old_core);
   memset(r->part_at, 0xff, cores * sizeof *r->part_at);
   for (uint32_t c = 0; c < cores; c++)

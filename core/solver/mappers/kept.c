@@ -324,8 +324,7 @@ static cm_status make(const cm_engine *engine, const cm_engine_task *task, cm_ru
                       cm_partition **partition, cm_error *error)
 {
   cm_kept kept = {0};
-  if (!engine->places && cm_kept_begin(engine, task, &kept, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF(!engine->places, cm_kept_begin(engine, task, &kept, error));
   if (engine == &cm_engine_axons && task->input->known != NULL)
     cm_kept_from(&kept, task->input->known->part, task->input->known->vertex_count);
   return kept.key[0] != '\0' ? look_up_or_make(engine, &kept, run, attempt, partition, error)

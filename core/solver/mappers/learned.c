@@ -325,8 +325,7 @@ cm_status cm_place_by_policy(const cm_map_input *input, const uint32_t *part, co
     status = cm_policy_load(input->policy, &j.policy, error);
   else if (input->options->policy != CM_POLICY_LETTER)
     status = cm_policy_shipped((cm_shipped_policy)input->options->policy, &j.policy, error);
-  CM_THEN(status, CM_NEW(run->memory, j.other, parts->vertex_count, error));
-  CM_THEN(status, CM_NEW(run->memory, j.at, parts->vertex_count, error));
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(j.other, parts->vertex_count), CM_ARRAY(j.at, parts->vertex_count)));
   CM_THEN(status, tell_flows(&j, part, error));
   CM_THEN(status, set_environment(&j, error));
   CM_THEN(status, place(&j, core, json, error));

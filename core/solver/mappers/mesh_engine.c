@@ -48,8 +48,7 @@ static cm_status look_up_or_map(const cm_engine_task *task, cm_region *region, c
 cm_status cm_name_cores(const cm_region *region, cm_run *run, cm_partition *made, cm_error *error)
 {
   uint32_t *new_number, used = 0;
-  CM_TRY(CM_NEW(run->memory, made->core, region->core_count, error));
-  CM_TRY(CM_NEW(run->memory, new_number, region->core_count, error));
+  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(made->core, region->core_count), CM_ARRAY(new_number, region->core_count)));
   for (uint32_t v = 0; v < made->vertex_count; v++)
     new_number[made->part[v]] = 1;
   for (uint32_t c = 0; c < region->core_count; c++)

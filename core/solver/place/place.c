@@ -242,8 +242,7 @@ cm_status cm_place_parts(cm_candidate *c, cm_error *error)
   if (c->input->core != NULL)
     return keep_places(c, error);
   const bool related = cm_has_relations(c->input) || cm_limits_are_shared(c->input->chip);
-  if ((c->places.core == NULL || related) && tell_parts(c, error) != CM_OK)
-    return error->status;
+  CM_TRY_IF((c->places.core == NULL || related), tell_parts(c, error));
   if (related) /* what improves places afterwards knows no relations */
     return place_related(c, error);
   const size_t mark = cm_run_enter(c->run, cm_spreads_over_links(c) ? share_beside_links : cm_pays_for_trees(c) ? share_beside_trees : 1);

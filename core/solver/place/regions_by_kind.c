@@ -31,8 +31,7 @@ static cm_status count(search *s, cm_error *error)
 {
   const cm_map_input *in = s->c->input;
   uint32_t cores = cm_chip_cores(in->chip), free[KINDS] = {0}, ignored;
-  CM_TRY(CM_NEW(s->c->run->memory, s->usable, cores, error));
-  CM_TRY(CM_NEW(s->c->run->memory, s->hops, cores, error));
+  CM_TRY(CM_NEW_ALL(s->c->run->memory, error, CM_ARRAY(s->usable, cores), CM_ARRAY(s->hops, cores)));
   CM_TRY(cm_usable_cores(in->chip, in->occupancy, s->c->run->memory, s->usable, &ignored, error));
   for (uint32_t c = 0; c < cores; c++)
     free[cm_chip_kind_of(in->chip, c)] += s->usable[c];
@@ -126,11 +125,7 @@ static cm_status gather(search *s, uint32_t from, cm_region **region, cm_error *
     status = cm_box_cores(s->c, r, error);
   }
   cm_free(list);
-  if (status == CM_OK)
-    *region = r;
-  else
-    cm_region_free(r);
-  return status;
+  CM_END(status, *region = r, cm_region_free(r));
 }
 
 static cm_status place(cm_candidate *c, const cm_region *region, cm_places *placed, cm_error *error)

@@ -347,12 +347,6 @@ cm_status cm_partition_by_class(const cm_by_population *job, cm_candidate *resul
   CM_THEN(status, judge(&w, &made, error));
   CM_THEN(status, cm_deliver_parts(job, w.attempt, &w.part, &w.part_kind, w.parts, &made, error));
   cm_population_split_free(&w.split);
-  void *const blocks[] = {w.allowed, w.kind, w.kind_of, w.part, w.part_kind};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    cm_free(blocks[i]);
-  if (status == CM_OK)
-    *result = made;
-  else
-    cm_candidate_free(&made);
-  return status;
+  CM_FREE(w.allowed, w.kind, w.kind_of, w.part, w.part_kind);
+  CM_END(status, *result = made, cm_candidate_free(&made));
 }

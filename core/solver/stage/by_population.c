@@ -323,9 +323,5 @@ cm_status cm_partition_by_population(const cm_by_population *job, cm_candidate *
   CM_THEN(status, cm_deliver_parts(job, w.attempt, &w.part, NULL, w.parts, &made, error));
   cm_population_split_free(&w.split);
   CM_FREE(w.least, w.share, w.weight, w.part);
-  if (status == CM_OK)
-    *result = made;
-  else
-    cm_candidate_free(&made);
-  return status;
+  CM_END(status, *result = made, cm_candidate_free(&made));
 }

@@ -153,8 +153,7 @@ cm_status cm_allowed_kinds(const cm_map_input *input, const uint32_t *cores, cm_
   uint64_t *takes = NULL, ignored, all = 0;
   const uint64_t kept = cm_chip_pinned_kinds(chip);
   cm_status status = take_labels(demand->network, chip, cores, run, &takes, error);
-  CM_THEN(status, CM_NEW(run->memory, synapses, n, error));
-  CM_THEN(status, CM_NEW(run->memory, axons, n, error));
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(synapses, n), CM_ARRAY(axons, n)));
   CM_THEN(status, cm_count_inputs(demand, run, synapses, axons, error));
   for (uint32_t k = 0; k < cm_chip_kinds(chip); k++)
     all |= cores[k] > 0 ? UINT64_C(1) << k : 0;
