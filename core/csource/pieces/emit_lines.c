@@ -23,14 +23,6 @@ static void attribute(const cm_c_piece *piece, const char *name, float otherwise
   cm_c_number((double)cm_node_number(piece->call.node, name, otherwise), false, text);
 }
 
-static bool makes_more(const cm_c_piece *piece)
-{
-  for (uint32_t o = 1; o < piece->call.output_count; o++)
-    if (piece->operands[piece->instruction->input_count + o].type != CM_TYPE_NONE)
-      return true;
-  return false;
-}
-
 /* ---- pools ---- */
 
 static const char *least_of(cm_type type)
@@ -46,7 +38,7 @@ cm_status cm_c_pool(cm_c_piece *piece, cm_error *error)
   char sizes[CM_C_SIZES_MAX] = "", counts[2][80], fixed[40];
   cm_c_plane w;
   CM_TRY(cm_c_plane_read(piece, x, NULL, cm_node_integer(call->node, "ceil_mode", 0) != 0, &w, error));
-  if (w.rank > 2 || makes_more(piece) || least_of(x->type) == NULL || (mean && x->type != CM_FLOAT))
+  if (w.rank > 2 || cm_c_makes(piece, 1) || least_of(x->type) == NULL || (mean && x->type != CM_FLOAT))
     return cm_c_refuse(piece, error, "has a window of %u dimensions over %s, or makes indices, of which C is not written", w.rank, cm_type_name(x->type));
   cm_c_sizes(sizes, "PLANES", (const int64_t[]){x->dims[0] * x->dims[1]});
   for (uint32_t i = 0; i < 2; i++) {
@@ -171,7 +163,7 @@ cm_status cm_c_normalize(cm_c_piece *piece, cm_error *error)
   uint32_t axis = 2;
   if (!instance && cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error) != CM_OK)
     return error->status;
-  if (makes_more(piece))
+  if (cm_c_makes(piece, 1))
     return cm_c_refuse(piece, error, "makes means or deviations, of which C is not written");
   const int64_t scales = cm_c_count(call->input[1].rank, call->input[1].dims), size = product(x, axis, x->rank);
   if (instance)

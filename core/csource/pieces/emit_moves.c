@@ -220,7 +220,7 @@ cm_status cm_c_moved(cm_c_piece *piece, cm_error *error)
   CM_TRY(CM_NEW(piece->w->memory, results, call->output_count + 1, error));
   cm_status status = trace(&o, results, error);
   for (uint32_t k = 0; status == CM_OK && k < call->output_count; k++)
-    if (piece->operands[piece->instruction->input_count + k].type != CM_TYPE_NONE && results[k] != NULL && results[k]->count > 0)
+    if (cm_c_makes(piece, k) && results[k] != NULL && results[k]->count > 0)
       status = write_output(&o, k, results[k], error);
   for (uint32_t k = 0; k < call->output_count; k++)
     cm_tensor_free(results[k]);

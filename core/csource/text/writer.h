@@ -90,6 +90,9 @@ void cm_c_print_array(const cm_tensor *tensor, const char *name, FILE *out);
 cm_status cm_c_input(cm_c_piece *piece, uint32_t input, char at[CM_C_AT_MAX], cm_error *error);
 cm_status cm_c_output(cm_c_piece *piece, uint32_t output, char at[CM_C_AT_MAX], cm_error *error);
 
+/* Whether an output is there. */
+bool cm_c_makes(const cm_c_piece *piece, uint32_t output);
+
 /* Planes of an image with room around each, of bytes that are all `fill`; `made`: an input that lies in several places was gathered into it at once. */
 typedef struct cm_c_frame {
   int64_t planes, in[2], wide[2], before[2];
