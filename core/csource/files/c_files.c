@@ -77,6 +77,7 @@ static void print_helpers(const char *kernels, char *const *lanes, uint32_t coun
                  {"sigmoid", "sigmoid", {{NULL, NULL}}},
                  {"larger", "larger", {{NULL, NULL}}},
                  {"smaller", "smaller", {{NULL, NULL}}},
+                 {"nearest", "nearest", {{NULL, NULL}}},
                  {"whole", "whole", {{NULL, NULL}}},
                  {"quotient", "quotient", {{NULL, NULL}}},
                  {"modulo", "modulo", {{NULL, NULL}}},

@@ -69,6 +69,7 @@ typedef struct cm_c_stream {
   cm_type type;
   int64_t strides[CM_RANK_MAX];
   const char *table[CM_RANK_MAX]; /* an array of the code instead of a stride: elements skipped at each index; NULL: none */
+  bool address;                   /* an expression is given the address, not what is there */
 } cm_c_stream;
 
 /* "float", "int8_t", ...; NULL: C has none. */
@@ -149,6 +150,8 @@ typedef struct cm_c_pointwise {
   cm_c_stream inputs[CM_C_STREAMS], outputs[2];
   const char *expressions[2];
   const char *ahead; /* of all inputs but the first: made where they change, as double k; NULL */
+  const char *sum;   /* what is summed in double over the last dimensions, which the output has not: the sum is s; NULL */
+  const char *place; /* elements that the first output lies further at each index, where what is there is *o; NULL */
 } cm_c_pointwise;
 cm_status cm_c_pointwise_call(cm_c_piece *piece, cm_c_pointwise *p, cm_error *error);
 
