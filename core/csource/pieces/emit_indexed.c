@@ -5,11 +5,11 @@
 
 /* ---- GatherElements, GatherND and what scatters ---- */
 
-/* What becomes of *o and the update b, of floating point and of whole numbers. */
+/* What becomes of *o and the update a, of floating point and of whole numbers. */
 static const struct {
   const char *name, *real, *whole;
-} reductions[] = {{"none", "b", "b"}, {"add", "*o + b", "(uint64_t)*o + (uint64_t)b"}, {"mul", "*o * b", "(uint64_t)*o * (uint64_t)b"},
-                  {"max", "*o > b ? *o : b", "*o > b ? *o : b"}, {"min", "*o < b ? *o : b", "*o < b ? *o : b"}};
+} reductions[] = {{"none", "a", "a"}, {"add", "*o + a", "(uint64_t)*o + (uint64_t)a"}, {"mul", "*o * a", "(uint64_t)*o * (uint64_t)a"},
+                  {"max", "*o > a ? *o : a", "*o > a ? *o : a"}, {"min", "*o < a ? *o : a", "*o < a ? *o : a"}};
 
 /* The dimensions that are gone through, what is skipped in x at each of them, and what the indices do. */
 typedef struct indexed {
@@ -65,12 +65,13 @@ cm_status cm_c_indexed(cm_c_piece *piece, cm_error *error)
   cm_strides(x->rank, x->dims, strides);
   CM_TRY(cm_c_input(piece, 1, at[0], error));
   for (uint32_t k = 0; k < n.count; k++) {
-    p.inputs[k].type = call->input[1].type;
-    memcpy(p.inputs[k].strides, n.index_steps, sizeof n.index_steps);
-    (void)snprintf(p.inputs[k].at, sizeof p.inputs[k].at, k > 0 ? "%.70s + %u" : "%.70s", at[0], k);
-    cm_c_add(place, sizeof place, "%snearest(%c, `%lld`) * `%lld`", k > 0 ? " + " : "", (char)('a' + k), (long long)x->dims[n.first + k], (long long)strides[n.first + k]);
+    cm_c_stream *index = &p.inputs[k + 1];
+    index->type = call->input[1].type;
+    memcpy(index->strides, n.index_steps, sizeof n.index_steps);
+    (void)snprintf(index->at, sizeof index->at, k > 0 ? "%.70s + %u" : "%.70s", at[0], k);
+    cm_c_add(place, sizeof place, "%snearest(%c, `%lld`) * `%lld`", k > 0 ? " + " : "", (char)('b' + k), (long long)x->dims[n.first + k], (long long)strides[n.first + k]);
   }
-  cm_c_stream *other = &p.inputs[n.count], *moved = gathers ? other : &p.outputs[0], *dense = gathers ? &p.outputs[0] : other;
+  cm_c_stream *other = &p.inputs[0], *moved = gathers ? other : &p.outputs[0], *dense = gathers ? &p.outputs[0] : other;
   CM_TRY(cm_c_output(piece, 0, p.outputs[0].at, error));
   CM_TRY(cm_c_input(piece, gathers ? 0 : 2, other->at, error));
   p.outputs[0].type = other->type = y->type;
@@ -78,7 +79,7 @@ cm_status cm_c_indexed(cm_c_piece *piece, cm_error *error)
   cm_strides(n.rank, n.dims, dense->strides);
   if (gathers) {
     other->address = true;
-    (void)snprintf(expression, sizeof expression, "%c[%s]", (char)('a' + n.count), place);
+    (void)snprintf(expression, sizeof expression, "a[%s]", place);
     return cm_c_pointwise_call(piece, &p, error);
   }
   size_t r = 0;

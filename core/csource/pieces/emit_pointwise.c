@@ -1,9 +1,8 @@
-/* Operators whose elements need inputs at their own places alone, and cells. The formulas are those of core/operators/ops, with the same
+/* Operators whose elements need inputs at their own places alone. The formulas are those of core/operators/ops, with the same
  * roundings. */
 #include <math.h>
 #include <string.h>
 
-#include "core/operators/recurrent.h"
 #include "core/csource/text/writer.h"
 
 enum { EXPRESSION_MAX = 600 };
@@ -254,101 +253,4 @@ cm_status cm_c_batch_norm(cm_c_piece *piece, cm_error *error)
   cm_c_number((double)cm_node_number(piece->call.node, "epsilon", 1e-5F), false, epsilon);
   (void)snprintf(ahead, sizeof ahead, "(double)b / sqrt((double)e + %s)", epsilon);
   return loop_along(piece, (cm_c_pointwise){.stem = "batch_norm", .expressions = {"(float)(((double)a - (double)d) * k + (double)c)"}, .ahead = ahead}, 5, 1, error);
-}
-
-/* ---- cells ---- */
-
-/* Kinds of cells: streams that the rows of each input hold side by side (of the last one, those that are there), and what is made of them:
- * F, a digit and < ... > is that function of the node's. An LSTM's first four are its gates input, output, forget and cell. */
-#define LSTM_STATE "F0<(double)c> * (double)e + F0<(double)a> * F1<(double)d>"
-static const struct {
-  cm_operator_variant variant;
-  bool another; /* with the fourth input */
-  uint32_t streams[4];
-  const char *usual[3], *made[2];
-} cells[] = {
-  {CM_VARIANT_LSTM, false, {4, 1}, {"Sigmoid", "Tanh", "Tanh"}, {"(float)(F0<(double)b> * F2<(" LSTM_STATE ")>)", "(float)(" LSTM_STATE ")"}},
-  {CM_VARIANT_GATES, false, {2, 1}, {"Sigmoid"}, {"(float)F0<(double)a>", "(float)(F0<(double)b> * (double)c)"}},
-  {CM_VARIANT_GRU, false, {1, 1, 1}, {"Sigmoid", "Tanh"}, {"(float)((1 - (double)a) * F1<(double)b + 0> + (double)a * (double)c)", NULL}},
-  {CM_VARIANT_GRU, true, {1, 1, 1, 1}, {"Sigmoid", "Tanh"}, {"(float)((1 - (double)a) * F1<(double)b + (double)d> + (double)a * (double)c)", NULL}},
-  {CM_VARIANT_RNN, false, {1}, {"Tanh"}, {"(float)(F0<(double)a>)", NULL}},
-};
-
-/* Functions of a cell as C around what they are of: before and after. */
-typedef struct functions {
-  const char *before[3], *after[3];
-} functions;
-
-static cm_status cell_functions(cm_c_piece *piece, const char *const usual[3], functions *made, cm_error *error)
-{
-  const cm_node *node = piece->call.node;
-  const cm_attribute *names = cm_node_attribute(node, "activations");
-  cm_recurrent r;
-  cm_recurrent_attributes(&piece->call, &r);
-  for (int64_t k = 0; k < 3 && usual[k] != NULL; k++) {
-    const char *name = usual[k];
-    if (names != NULL && names->count > 0) {
-      int64_t line = k + (r.directions == 2 && cm_node_integer(node, "second", 0) != 0 ? r.functions : 0);
-      for (name = names->text; line > 0 && strchr(name, '\n') != NULL; line--)
-        name = strchr(name, '\n') + 1;
-    }
-    const size_t length = strcspn(name, "\n");
-    const bool sigmoid = length == 7 && strncasecmp(name, "Sigmoid", 7) == 0;
-    if (!sigmoid && (length != 4 || strncasecmp(name, "Tanh", 4) != 0))
-      return cm_c_refuse(piece, error, "has an activation '%.*s' of which C is not written", (int)length, name);
-    made->before[k] = sigmoid ? "(1 / (1 + exp(-(" : "tanh(";
-    made->after[k] = sigmoid ? "))))" : ")";
-  }
-  return CM_OK;
-}
-
-static void expand(const functions *f, const char *text, char made[EXPRESSION_MAX])
-{
-  int open[3], depth = 0;
-  for (const char *c = text; *c != '\0'; c++)
-    if (c[0] == 'F' && c[2] == '<') {
-      open[depth++] = c[1] - '0';
-      cm_c_add(made, EXPRESSION_MAX, "%s", f->before[c[1] - '0']);
-      c += 2;
-    } else if (*c == '>')
-      cm_c_add(made, EXPRESSION_MAX, "%s", f->after[open[--depth]]);
-    else
-      cm_c_add(made, EXPRESSION_MAX, "%c", *c);
-}
-
-/* Rows of an input as `count` streams, one beside the other in each row. */
-static cm_status cell_streams(cm_c_piece *piece, uint32_t input, int64_t count, int64_t hidden, cm_c_pointwise *p, cm_error *error)
-{
-  char at[CM_C_AT_MAX];
-  CM_TRY(cm_c_input(piece, input, at, error));
-  for (int64_t k = 0; k < count; k++) {
-    cm_c_stream *s = &p->inputs[p->input_count++];
-    *s = (cm_c_stream){.type = CM_FLOAT, .strides = {count * hidden, 1}};
-    (void)snprintf(s->at, sizeof s->at, k > 0 ? "%.70s + %lld" : "%.70s", at, (long long)(k * hidden));
-  }
-  return CM_OK;
-}
-
-cm_status cm_c_cell(cm_c_piece *piece, cm_error *error)
-{
-  const cm_shape *y = &piece->call.output[0];
-  const int64_t hidden = y->dims[1];
-  cm_c_pointwise p = {.stem = piece->call.node->op, .rank = 2, .output_count = piece->call.output_count, .dims = {y->dims[0], hidden}};
-  char made[2][EXPRESSION_MAX] = {"", ""};
-  functions f;
-  const cm_operator_variant variant = piece->call.node->known->variant;
-  size_t kind = 0;
-  if (cm_node_number(piece->call.node, "clip", 0) > 0 || (variant == CM_VARIANT_LSTM && (cm_has(&piece->call, 2) || cm_node_integer(piece->call.node, "input_forget", 0) != 0)))
-    return cm_c_refuse(piece, error, "has a clip, peepholes or coupled gates, of which C is not written");
-  while (cells[kind].variant != variant || cells[kind].another != (variant == CM_VARIANT_GRU && cm_has(&piece->call, 3)))
-    kind++;
-  CM_TRY(cell_functions(piece, cells[kind].usual, &f, error));
-  for (uint32_t o = 0; o < p.output_count; o++) {
-    CM_TRY(cm_c_output_stream(piece, o, &p.outputs[o], error));
-    expand(&f, cells[kind].made[o], made[o]);
-    p.expressions[o] = made[o];
-  }
-  for (uint32_t k = 0; k < 4 && cells[kind].streams[k] > 0; k++)
-    CM_TRY(cell_streams(piece, k, cells[kind].streams[k], hidden, &p, error));
-  return cm_c_pointwise_call(piece, &p, error);
 }

@@ -61,7 +61,20 @@ static void print_index(FILE *out, const cm_c_stream *s, uint32_t rank)
   fputs(any ? "" : "0", out);
 }
 
+static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 static const char indent[] = "                    ";
+
+/* Whether an expression has that letter as a name. */
+static bool names(const cm_c_pointwise *p, char letter)
+{
+  for (uint32_t k = 0; k < p->output_count; k++)
+    for (const char *c = p->expressions[k]; c != NULL && *c != '\0'; c += strspn(c, word)) {
+      c += strcspn(c, word);
+      if (*c == letter && strspn(c, word) == 1)
+        return true;
+    }
+  return p->ahead != NULL || p->sum != NULL || p->place != NULL;
+}
 
 static void print_inputs(FILE *out, const cm_c_pointwise *p, uint32_t from, uint32_t to, uint32_t loops)
 {
@@ -71,6 +84,8 @@ static void print_inputs(FILE *out, const cm_c_pointwise *p, uint32_t from, uint
             address ? " + " : "[");
     print_index(out, &p->inputs[k], p->rank);
     fputs(address ? ";\n" : "];\n", out);
+    if (!names(p, (char)('a' + k)))
+      fprintf(out, "%.*s(void)%c;\n", (int)(2 * loops + 2), indent, 'a' + (int)k);
   }
 }
 
