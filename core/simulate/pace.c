@@ -12,7 +12,7 @@
 enum { STEPS = 2, FIRST = 7, LENGTHS = 12, TIGHT = 2 };
 static const double share_least = 0.66, share_step = 0.05, share_blind = 1.04;
 static const uint64_t looks_max = 50000000;
-static const double packet_hops_max = 2e6; /* of a step, up to which steps are simulated */
+static const double hops_of_search = 2e6, hops_of_step = 5e7; /* packet hops of a step, up to which pacings are searched, one is simulated */
 
 typedef enum order { AS_NUMBERED, CHOSEN, ORDERS } order;
 
@@ -92,6 +92,7 @@ static cm_status search(pace *p, cm_error *error)
 {
   double at_once, ns[ORDERS];
   int shorter, next[ORDERS] = {FIRST + 1, FIRST + 1};
+  p->options.buffers = cm_simulate_defaults.buffers / TIGHT;
   CM_TRY(attempt(p, AS_NUMBERED, 0, &at_once, error));
   for (order o = 0; o < ORDERS; o++)
     CM_TRY(attempt(p, o, share_least + share_step * FIRST, &ns[o], error));
@@ -126,16 +127,22 @@ cm_status cm_pace_choose(const cm_mapped *mapped, const cm_pace_task *task, cm_r
                          cm_error *error)
 {
   const double blind_ns = task->busiest_ns * share_blind;
+  double step_ns = fmax(blind_ns, task->links_ns) + task->barrier_ns;
   pace p = {.options = cm_simulate_defaults, .run = run, .busiest_ns = task->busiest_ns, .barrier_ns = task->barrier_ns, .best.step_ns = INFINITY, .tried = json_array()};
   CM_TRY_OR(cm_traffic_new(mapped, task->multicast, run, &p.traffic, error), json_decref(p.tried));
   p.options.multicast = task->multicast;
   p.options.frames = 0;
-  p.options.buffers /= TIGHT;
   cm_status status = prepare(&p, mapped, error);
-  if (status == CM_OK && task->packet_hops <= packet_hops_max)
-    status = search(&p, error);
-  else if (status == CM_OK)
-    p.best = (cm_pacing){.ns = blind_ns, .step_ns = blind_ns + p.barrier_ns, .turn = p.turn[CHOSEN]};
+  if (task->packet_hops <= hops_of_search) {
+    CM_THEN(status, search(&p, error));
+  } else if (status == CM_OK) {
+    cm_pacing blind = {.ns = blind_ns, .turn = p.turn[CHOSEN]};
+    if (task->packet_hops <= hops_of_step)
+      status = foresee(&p, &blind, 1, &step_ns, error);
+    blind.step_ns = step_ns;
+    if (isfinite(step_ns))
+      p.best = blind;
+  }
   for (order o = 0; o < ORDERS; o++)
     if (status != CM_OK || p.turn[o] != p.best.turn)
       cm_free(p.turn[o]);
