@@ -195,12 +195,18 @@ static void rnn_step(layer *l)
 }
 
 /* A parameter of the function and what it is given: from an element of an input or output on. */
-static cm_status add_operand(layer *l, bool in, uint32_t number, const char *type, const char *name, int64_t first, cm_error *error)
+typedef struct parameter {
+  uint32_t number;
+  const char *type, *name;
+  int64_t first;
+} parameter;
+
+static cm_status add_operand(layer *l, bool in, const parameter *p, cm_error *error)
 {
   char at[CM_C_AT_MAX];
-  CM_TRY((in ? cm_c_input : cm_c_output)(l->piece, number, at, error));
-  cm_c_add(l->more, sizeof l->more, "%s%s *restrict %s", l->more[0] != '\0' ? ", " : "", type, name);
-  cm_c_add(l->arguments, sizeof l->arguments, first > 0 ? "%s%s + %lld" : "%s%s", l->arguments[0] != '\0' ? ", " : "", at, (long long)first);
+  CM_TRY((in ? cm_c_input : cm_c_output)(l->piece, p->number, at, error));
+  cm_c_add(l->more, sizeof l->more, "%s%s *restrict %s", l->more[0] != '\0' ? ", " : "", p->type, p->name);
+  cm_c_add(l->arguments, sizeof l->arguments, p->first > 0 ? "%s%s + %lld" : "%s%s", l->arguments[0] != '\0' ? ", " : "", at, (long long)p->first);
   return CM_OK;
 }
 
@@ -209,19 +215,15 @@ static cm_status add_operands(layer *l, cm_error *error)
   const cm_recurrent *r = &l->r;
   const cm_call *call = &l->piece->call;
   const int64_t rows = r->gates * r->hidden, d = l->direction, state = r->batch_first ? d * r->hidden : d * r->batch * r->hidden;
-  const struct {
-    uint32_t number;
-    const char *type, *name;
-    int64_t first;
-  } inputs[] = {{0, "const float", "x", 0}, {W, "const float", "w", d * rows * r->inputs}, {R, "const float", "weights", d * rows * r->hidden},
+  const parameter inputs[] = {{0, "const float", "x", 0}, {W, "const float", "w", d * rows * r->inputs}, {R, "const float", "weights", d * rows * r->hidden},
                 {B, "const float", "biases", d * 2 * rows}, {LENGTHS, "const int32_t", "lengths", 0}, {H0, "const float", "h0", state},
                 {C0, "const float", "c0", state}, {P, "const float", "peepholes", d * 3 * r->hidden}},
     outputs[] = {{0, "float", "y", state}, {1, "float", "h1", state}, {2, "float", "c1", state}};
   char room[CM_C_AT_MAX];
   for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
-    CM_TRY_IF(cm_has(call, inputs[k].number), add_operand(l, true, inputs[k].number, inputs[k].type, inputs[k].name, inputs[k].first, error));
+    CM_TRY_IF(cm_has(call, inputs[k].number), add_operand(l, true, &inputs[k], error));
   for (size_t k = 0; k < 3; k++)
-    CM_TRY_IF(cm_c_makes(l->piece, outputs[k].number), add_operand(l, false, outputs[k].number, outputs[k].type, outputs[k].name, outputs[k].first, error));
+    CM_TRY_IF(cm_c_makes(l->piece, outputs[k].number), add_operand(l, false, &outputs[k], error));
   cm_c_scratch(l->piece, CM_DOUBLE, 3 * r->hidden, room);
   cm_c_add(l->more, sizeof l->more, ", double *restrict h");
   cm_c_add(l->arguments, sizeof l->arguments, ", %s", room);
