@@ -126,15 +126,12 @@ cm_status cm_c_trilu(cm_c_piece *piece, cm_error *error)
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0];
   const bool comes = cm_has(call, 1) && call->value[1] == NULL;
-  char sizes[CM_C_SIZES_MAX] = "", number[32], at[3][CM_C_AT_MAX], arguments[3 * CM_C_AT_MAX + 8];
+  char sizes[CM_C_SIZES_MAX] = "", number[32];
   (void)snprintf(number, sizeof number, "%lld", cm_has(call, 1) && !comes ? (long long)cm_tensor_integer(call->value[1], 0) : 0);
   cm_c_sizes(sizes, "LINES ROWS SIZE", (const int64_t[]){cm_dims_product(x->dims, 0, x->rank - 1), x->dims[x->rank - 2], x->dims[x->rank - 1]});
-  CM_TRY(cm_c_input(piece, 0, at[0], error));
-  CM_TRY(cm_c_input(piece, 1, at[1], error));
-  CM_TRY(cm_c_output(piece, 0, at[2], error));
-  (void)snprintf(arguments, sizeof arguments, "%s, %s%s%s", at[0], comes ? at[1] : "", comes ? ", " : "", at[2]);
-  return cm_c_kernel(piece, "trilu", WORDS({"SIZES", sizes}, {"T", cm_c_type(x->type)}, {"MORE", comes ? "const int64_t *restrict k, " : ""},
-                                           {"NUMBER", comes ? "k[0]" : number}, {"KEEPS", cm_node_integer(call->node, "upper", 1) != 0 ? ">=" : "<="}), arguments, error);
+  return cm_c_kernel_on(piece, "trilu", comes ? "01>0" : "0>0",
+                        WORDS({"SIZES", sizes}, {"T", cm_c_type(x->type)}, {"MORE", comes ? "const int64_t *restrict k, " : ""}, {"NUMBER", comes ? "k[0]" : number},
+                              {"KEEPS", cm_node_integer(call->node, "upper", 1) != 0 ? ">=" : "<="}), error);
 }
 
 /* ---- Resize between elements ---- */

@@ -4,31 +4,24 @@
 
 #include "core/csource/pieces/products.h"
 
-/* A kernel on the first inputs, the first output and others that are there. */
-static cm_status call_kernel(cm_c_piece *piece, const char *kernel, uint32_t inputs, const cm_c_word *words, cm_error *error)
+cm_status cm_c_kernel_on(cm_c_piece *piece, const char *kernel, const char *operands, const cm_c_word *words, cm_error *error)
 {
-  char at[CM_C_AT_MAX], arguments[4 * CM_C_AT_MAX] = "";
-  for (uint32_t k = 0; k < inputs; k++) {
-    CM_TRY(cm_c_input(piece, k, at, error));
-    cm_c_add(arguments, sizeof arguments, "%s, ", at);
-  }
-  for (uint32_t o = 0; o < piece->call.output_count; o++)
-    if (cm_c_makes(piece, o)) {
-      CM_TRY(cm_c_output(piece, o, at, error));
-      cm_c_add(arguments, sizeof arguments, o > 0 ? ", %s" : "%s", at);
+  char at[CM_C_AT_MAX], arguments[8 * CM_C_AT_MAX] = "";
+  bool in = true, asked = false;
+  for (const char *c = operands; *c != '\0'; c++) {
+    const uint32_t k = (uint32_t)(*c - '0');
+    if (k > 9) {
+      in = in && *c != '>';
+      asked = *c == '?';
+      continue;
     }
+    if (!asked || (in ? cm_has(&piece->call, k) : cm_c_makes(piece, k))) {
+      CM_TRY((in ? cm_c_input : cm_c_output)(piece, k, at, error));
+      cm_c_add(arguments, sizeof arguments, arguments[0] != '\0' ? ", %s" : "%s", at);
+    }
+    asked = false;
+  }
   return cm_c_kernel(piece, kernel, words, arguments, error);
-}
-
-/* Where an output is put; one that is left out has room nevertheless. */
-static cm_status made_at(cm_c_piece *piece, uint32_t output, cm_type type, char at[CM_C_AT_MAX], cm_error *error)
-{
-  const cm_shape *y = &piece->call.output[0];
-  if (cm_c_makes(piece, output))
-    return cm_c_output(piece, output, at, error);
-  const cm_shape *like = cm_c_makes(piece, 0) || piece->call.output_count < 2 ? y : &piece->call.output[1];
-  cm_c_scratch(piece, type, cm_c_count(like->rank, like->dims), at);
-  return CM_OK;
 }
 
 /* An attribute as a double of C. */
@@ -65,7 +58,7 @@ cm_status cm_c_pool(cm_c_piece *piece, cm_error *error)
       (void)snprintf(counts[i], sizeof counts[i], "i%c >= 0 && i%c < I%c", place, place, side);
   }
   (void)snprintf(fixed, sizeof fixed, mean ? "SW = %d, OW = %d" : "SW = %d", (int)w.stride[1], (int)w.out[1]);
-  return call_kernel(piece, mean ? "mean_pool" : "max_pool", 1,
+  return cm_c_kernel_on(piece, mean ? "mean_pool" : "max_pool", "0>0",
                      WORDS({"T", cm_c_type(x->type)}, {"SIZES", sizes}, {"FIXED", fixed}, {"LEAST", least_of(x->type)}, {"LINE_COUNTS", counts[0]},
                            {"NAN", x->type == CM_FLOAT ? " || isnan(v)" : ""}, {"CELL_COUNTS", counts[1]}), error);
 }
@@ -150,11 +143,11 @@ cm_status cm_c_reduce(cm_c_piece *piece, cm_error *error)
   const reduction *r = exact ? &reductions[kind].whole : &reductions[kind].real;
   char result[80];
   if (!fits || count == 0)
-    return cm_c_refuse(piece, error, "reduces %s of which C is not written", count == 0 ? "no numbers, a way" : "dimensions that lie too far apart, a way");
+    return cm_c_refuse(piece, error, "reduces %s, of which C is not written", count == 0 ? "no numbers" : "dimensions that lie too far apart");
   if (kind == CM_VARIANT_MEAN)
     cm_c_sizes(sizes, "COUNT", &count);
   (void)snprintf(result, sizeof result, !exact && cm_type_is_integer(x->type) ? "whole(%s)" : "%s", r->result);
-  return call_kernel(piece, "reduce", 1,
+  return cm_c_kernel_on(piece, "reduce", "0>0",
                      WORDS({"SIZES", sizes}, {"SUM", exact ? reductions[kind].type : "double"}, {"BEGIN", r->begin}, {"STEP", r->step}, {"RESULT", result},
                            {"T", cm_c_type(x->type)}, {"AHEAD", kind == CM_VARIANT_LOG_SUM_EXP ? cm_c_kernel_find("largest") : ""}), error);
 }
@@ -202,7 +195,7 @@ cm_status cm_c_line(cm_c_piece *piece, cm_error *error)
   add_lines(x, axis, flat ? x->rank : axis + 1, sizes);
   cm_c_number((double)cm_node_integer(call->node, "p", 2), false, power);
   const char *result = sums ? cm_node_integer(call->node, "exclusive", 0) != 0 ? "sum" : "sum + v" : kind == CM_VARIANT_LOG ? "d - log(sum)" : "exp(d) / sum";
-  return call_kernel(piece, lines[k].kernel, 1,
+  return cm_c_kernel_on(piece, lines[k].kernel, "0>0",
                      WORDS({"EACH_LINE", cm_c_kernel_find("each_line")}, {"SIZES", sizes}, {"T", cm_c_type(x->type)}, {"Y", cm_c_type(call->output[0].type)},
                            {"RESULT", result}, {"SUM", whole ? "uint64_t" : "double"}, {"BACK", cm_node_integer(call->node, "reverse", 0) != 0 ? "SIZE - 1 - " : ""},
                            {"POWER", power}, {"BETTER", kind == CM_VARIANT_MIN ? "<" : ">"},
@@ -210,55 +203,58 @@ cm_status cm_c_line(cm_c_piece *piece, cm_error *error)
                            {"PLACED", hard ? "for (int i = 0; i < SIZE; i++)\n      y[from - x + i * INNER] = i == place;" : "y[r] = place;"}), error);
 }
 
+/* A kernel on the first input that makes outputs of these types, CM_TYPE_NONE behind the last; one that is left out has room nevertheless. */
+static cm_status call_with_room(cm_c_piece *piece, const char *kernel, const cm_type *types, const cm_c_word *words, cm_error *error)
+{
+  const cm_shape *x = &piece->call.input[0];
+  char at[CM_C_AT_MAX], arguments[4 * CM_C_AT_MAX] = "";
+  CM_TRY(cm_c_input(piece, 0, arguments, error));
+  for (uint32_t o = 0; types[o] != CM_TYPE_NONE; o++) {
+    if (!cm_c_makes(piece, o))
+      cm_c_scratch(piece, types[o], cm_c_count(x->rank, x->dims), at);
+    else
+      CM_TRY(cm_c_output(piece, o, at, error));
+    cm_c_add(arguments, sizeof arguments, ", %s", at);
+  }
+  return cm_c_kernel(piece, kernel, words, arguments, error);
+}
+
 cm_status cm_c_top_k(cm_c_piece *piece, cm_error *error)
 {
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0], *y = &call->output[cm_c_makes(piece, 0) ? 0 : 1];
-  char sizes[CM_C_SIZES_MAX] = "", at[3][CM_C_AT_MAX], arguments[3 * CM_C_AT_MAX + 8];
+  char sizes[CM_C_SIZES_MAX] = "";
   uint32_t axis;
   if (call->opset >= 10 && call->value[1] == NULL)
     return cm_c_refuse(piece, error, "has a number of elements that is no constant, of which C is not written");
   CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", -1), x->rank, &axis, error));
-  CM_TRY(cm_c_input(piece, 0, at[0], error));
-  CM_TRY(made_at(piece, 0, x->type, at[1], error));
-  CM_TRY(made_at(piece, 1, CM_INT64, at[2], error));
   add_lines(x, axis, axis + 1, sizes);
   cm_c_sizes(sizes, "COUNT", &y->dims[axis]);
-  (void)snprintf(arguments, sizeof arguments, "%s, %s, %s", at[0], at[1], at[2]);
-  return cm_c_kernel(piece, "top_k", WORDS({"EACH_LINE", cm_c_kernel_find("each_line")}, {"SIZES", sizes}, {"T", cm_c_type(x->type)},
-                                           {"BETTER", cm_node_integer(call->node, "largest", 1) != 0 ? ">" : "<"}), arguments, error);
+  return call_with_room(piece, "top_k", (const cm_type[]){x->type, CM_INT64, CM_TYPE_NONE},
+                        WORDS({"EACH_LINE", cm_c_kernel_find("each_line")}, {"SIZES", sizes}, {"T", cm_c_type(x->type)},
+                              {"BETTER", cm_node_integer(call->node, "largest", 1) != 0 ? ">" : "<"}), error);
 }
 
 cm_status cm_c_one_hot(cm_c_piece *piece, cm_error *error)
 {
   const cm_call *call = &piece->call;
   const cm_shape *x = &call->input[0], *y = &call->output[0];
-  char sizes[CM_C_SIZES_MAX] = "", at[3][CM_C_AT_MAX], arguments[3 * CM_C_AT_MAX + 8];
+  char sizes[CM_C_SIZES_MAX] = "";
   uint32_t axis;
   if (call->value[1] == NULL)
     return cm_c_refuse(piece, error, "has a depth that is no constant, of which C is not written");
   CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", -1), y->rank, &axis, error));
-  CM_TRY(cm_c_input(piece, 0, at[0], error));
-  CM_TRY(cm_c_input(piece, 2, at[1], error));
-  CM_TRY(cm_c_output(piece, 0, at[2], error));
   add_lines(y, axis, axis + 1, sizes);
-  (void)snprintf(arguments, sizeof arguments, "%s, %s, %s", at[0], at[1], at[2]);
-  return cm_c_kernel(piece, "one_hot", WORDS({"SIZES", sizes}, {"T", cm_c_type(x->type)}, {"Y", cm_c_type(y->type)},
-                                             {"INDEX", cm_type_is_integer(x->type) ? "(int64_t)x[r]" : "whole((double)x[r])"}), arguments, error);
+  return cm_c_kernel_on(piece, "one_hot", "02>0", WORDS({"SIZES", sizes}, {"T", cm_c_type(x->type)}, {"Y", cm_c_type(y->type)},
+                                                        {"INDEX", cm_type_is_integer(x->type) ? "(int64_t)x[r]" : "whole((double)x[r])"}), error);
 }
 
 cm_status cm_c_dynamic_quantize(cm_c_piece *piece, cm_error *error)
 {
-  const cm_shape *x = &piece->call.input[0];
-  const int64_t count = cm_c_count(x->rank, x->dims);
-  char sizes[CM_C_SIZES_MAX] = "", at[CM_C_AT_MAX], arguments[4 * CM_C_AT_MAX + 8] = "";
-  CM_TRY(cm_c_input(piece, 0, arguments, error));
-  for (uint32_t o = 0; o < 3; o++) {
-    CM_TRY(made_at(piece, o, o == 1 ? CM_FLOAT : CM_UINT8, at, error));
-    cm_c_add(arguments, sizeof arguments, ", %s", at);
-  }
+  const int64_t count = product(&piece->call.input[0], 0, piece->call.input[0].rank);
+  char sizes[CM_C_SIZES_MAX] = "";
   cm_c_sizes(sizes, "COUNT", &count);
-  return cm_c_kernel(piece, "dynamic_quantize", WORDS({"SIZES", sizes}), arguments, error);
+  return call_with_room(piece, "dynamic_quantize", (const cm_type[]){CM_UINT8, CM_FLOAT, CM_UINT8, CM_TYPE_NONE}, WORDS({"SIZES", sizes}), error);
 }
 
 /* InstanceNormalization, LayerNormalization and RMSNormalization. */
@@ -286,7 +282,7 @@ cm_status cm_c_normalize(cm_c_piece *piece, cm_error *error)
   cm_c_sizes(sizes, "LINES SIZE", (const int64_t[]){product(x, 0, axis), size});
   if (bias)
     (void)snprintf(kernel_bias, sizeof kernel_bias, " + (double)bias[%s]", place);
-  return call_kernel(piece, call->node->known->kernel == cm_kernel_rms_norm ? "rms" : "normalize", 2U + bias,
+  return cm_c_kernel_on(piece, call->node->known->kernel == cm_kernel_rms_norm ? "rms" : "normalize", "01?2>0?1?2",
                      WORDS({"SIZES", sizes}, {"MORE", bias ? "const float *restrict bias, " : ""}, {"EPSILON", epsilon}, {"PLACE", place}, {"BIAS", kernel_bias},
                            {"MADE", made}, {"KEPT", kept}, {"T", cm_c_type(x->type)}), error);
 }
@@ -302,7 +298,7 @@ cm_status cm_c_lrn(cm_c_piece *piece, cm_error *error)
   attribute(piece, "bias", 1, base);
   cm_c_sizes(sizes, "COUNT PLANE CHANNELS BEFORE AFTER",
              (const int64_t[]){product(x, 0, x->rank), product(x, 2, x->rank), x->dims[1], (size - 1) / 2, size - 1 - (size - 1) / 2});
-  return call_kernel(piece, "lrn", 1, WORDS({"SIZES", sizes}, {"BASE", base}, {"ALPHA", alpha}, {"BETA", beta}), error);
+  return cm_c_kernel_on(piece, "lrn", "0>0", WORDS({"SIZES", sizes}, {"BASE", base}, {"ALPHA", alpha}, {"BETA", beta}), error);
 }
 
 /* ---- tables ---- */
@@ -320,5 +316,5 @@ cm_status cm_c_gather(cm_c_piece *piece, cm_error *error)
     return cm_c_refuse(piece, error, "reads a table without rows or of %s, of which C is not written", cm_type_name(x->type));
   cm_c_sizes(sizes, "OUTER EXTENT COUNT BYTES", (const int64_t[]){product(x, 0, axis), x->dims[axis], cm_c_count(k->rank, k->dims),
                                                                   product(x, axis + 1, x->rank) * (int64_t)cm_type_bytes(x->type)});
-  return call_kernel(piece, "gather", 2, WORDS({"SIZES", sizes}, {"INDEX", cm_c_type(k->type)}), error);
+  return cm_c_kernel_on(piece, "gather", "01>0", WORDS({"SIZES", sizes}, {"INDEX", cm_c_type(k->type)}), error);
 }

@@ -141,6 +141,9 @@ typedef struct cm_c_word {
 /* A call of a kernel of core/csource/kernels; the last word has no name. */
 cm_status cm_c_kernel(cm_c_piece *piece, const char *kernel, const cm_c_word *words, const char *arguments, cm_error *error);
 
+/* The same on inputs and outputs by their numbers, as "01?2>0?1": of those behind a ? one that is there. */
+cm_status cm_c_kernel_on(cm_c_piece *piece, const char *kernel, const char *operands, const cm_c_word *words, cm_error *error);
+
 /* Goes through elements: out[k] = expressions[k], in which the inputs are called a, b, c, ...; one loop a dimension, after dimensions that lie
  * together in all are made one. */
 typedef struct cm_c_pointwise {
