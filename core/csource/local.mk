@@ -6,7 +6,7 @@ libcoremap_a_SOURCES += \
   core/csource/text/writer.h core/csource/text/texts.c core/csource/text/arrays.c core/csource/text/calls.c \
   core/csource/pieces/piece.c core/csource/pieces/operands.c core/csource/pieces/loops.c core/csource/pieces/products.h \
   core/csource/pieces/products.c core/csource/pieces/emit_products.c core/csource/pieces/emit_pointwise.c core/csource/pieces/emit_lines.c \
-  core/csource/pieces/emit_moves.c \
+  core/csource/pieces/emit_moves.c core/csource/pieces/emit_indexed.c core/csource/pieces/emit_recurrent.c \
   core/csource/files/c_files.c core/csource/files/c_test.c core/csource/files/output.c
 nodist_libcoremap_a_SOURCES += core/csource/kernels.c
 

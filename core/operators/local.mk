@@ -3,7 +3,7 @@ libcoremap_a_SOURCES += \
   core/operators/arena.h core/operators/arena.c core/operators/graph.h core/operators/graph.c core/operators/graph_copy.c core/operators/shapes.h core/operators/shapes.c core/operators/shapes_option.c core/operators/model_check.h core/operators/model_check.c core/operators/legacy.h core/operators/legacy.c core/operators/control.h core/operators/rewrites.c core/operators/rewriting.h core/operators/rewriting.c core/operators/quantized.h core/operators/quantized.c core/operators/onnx/onnx.h core/operators/onnx/onnx_kind.h core/operators/onnx/onnx_kind.c \
   core/operators/operator.h core/operators/operators.def core/operators/rewrites.def core/operators/splits.def core/operators/variant.h core/operators/operator.c core/operators/operator_check.c core/operators/operator_table.c core/operators/evaluate.h core/operators/evaluate.c core/operators/evaluate_model.c \
   core/operators/ops/window.h core/operators/ops/window.c \
-  core/operators/ops/op_unary.c core/operators/ops/unary.def core/operators/ops/sigmoid.h core/operators/ops/op_elementwise.c core/operators/ops/op_cast.c core/operators/ops/op_dropout.c core/operators/ops/op_convolution.c \
+  core/operators/ops/op_unary.c core/operators/ops/unary.def core/operators/ops/activation.def core/operators/ops/sigmoid.h core/operators/ops/op_elementwise.c core/operators/ops/op_cast.c core/operators/ops/op_dropout.c core/operators/ops/op_convolution.c \
   core/operators/ops/op_pool.c \
   core/operators/ops/op_normalize.c core/operators/ops/op_reduce.c core/operators/ops/op_matrix.c core/operators/ops/op_shape.c core/operators/ops/op_constant.c \
   core/operators/ops/op_move.c core/operators/ops/op_part.c core/operators/ops/op_resize.c core/operators/ops/op_quantize.c \

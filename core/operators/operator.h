@@ -163,6 +163,16 @@ bool cm_call_place(const cm_call *call, cm_piece_place *place);
  * not known. */
 bool cm_resize_reads(const cm_call *call, uint32_t axis, int64_t from, int64_t to, int64_t reads[2]);
 
+/* What one element x of an axis of a piece's output is the sum of: weights, and places in the piece's input, as many at each x. False too where
+ * they are more than there is room for, or a region is cropped. */
+enum { CM_TAPS_MOST = 32 };
+typedef struct cm_taps {
+  uint32_t count;
+  double weights[CM_TAPS_MOST];
+  int64_t places[CM_TAPS_MOST];
+} cm_taps;
+bool cm_resize_weights(const cm_call *call, uint32_t axis, int64_t x, cm_taps *taps);
+
 /* Elements of the input that one element of a resized axis is made of; 0 where an axis stays as it is, or sizes are not known. */
 uint64_t cm_resize_taps(const cm_call *call, uint32_t axis);
 
@@ -226,12 +236,20 @@ void cm_copy_strided(void *out, const void *data, size_t width, uint32_t rank, c
 bool cm_stft_frames(const cm_call *call, int64_t *step, int64_t *length);
 
 /* Of an Einsum whose shapes are known: the axis of the output that each dimension of an input follows, CM_NONE where it is
- * summed over or broadcast; false when the output has a label twice. */
+ * summed over or broadcast; false when its equation is wrong. */
 bool cm_einsum_axes(const cm_call *call, uint32_t input, uint32_t axes[CM_RANK_MAX]);
 
 /* Whether it is a product of two matrices of floating-point numbers, or of batches of them: every dimension but what is summed over, in
  * both, is one of the output's. */
 bool cm_einsum_is_product(const cm_call *call);
+
+/* Steps of every input when a label counts up: labels of the output first, then those that are summed. */
+enum { CM_EINSUM_LABELS = 52 + CM_RANK_MAX, CM_EINSUM_INPUTS = 16 };
+typedef struct cm_einsum_walk {
+  uint32_t count, kept;
+  int64_t dims[CM_EINSUM_LABELS], step[CM_EINSUM_INPUTS][CM_EINSUM_LABELS];
+} cm_einsum_walk;
+cm_status cm_einsum_walk_of(const cm_call *call, cm_einsum_walk *walk, cm_error *error);
 
 /* Products that are summed for one element of its output; 0 when one extent is. */
 uint64_t cm_einsum_sums(const cm_call *call);

@@ -10,6 +10,7 @@ typedef double (*cm_activation)(double x, double alpha, double beta);
 typedef struct cm_cell_function {
   cm_activation apply;
   double alpha, beta;
+  const char *formula; /* what it applies, as ops/activation.def has it */
 } cm_cell_function;
 
 /* What a recurrent operator is, or a cell, whatever its kind. */

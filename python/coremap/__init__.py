@@ -319,10 +319,13 @@ def map(network: Any, chip: str = "loihi1", *, neurons: Optional[int] = None, se
         return Mapping(_local.map_source(source, chip, taken, options, heard))
 
 
-def emit(program: Union[str, os.PathLike], folder: Union[str, os.PathLike], *, progress: Optional[Progress] = None, **options: Any) -> Dict[str, Any]:
-    """Writes a program that coremap compile made as C99 into a folder, for a device: target "host" or another of
+def emit(program: "Program | str | os.PathLike[str]", folder: Union[str, os.PathLike], *, progress: Optional[Progress] = None, **options: Any) -> Dict[str, Any]:
+    """Writes a program, or the file of one, as C99 into a folder, for a device: target "host" or another of
     `coremap emit --help`; name of files and functions, lanes at most, seed of the stored inputs, pieces=True to time them. What the code needs comes back: chip_bytes, weight_bytes and more."""
-    with _heard(progress) as heard:
+    with tempfile.TemporaryDirectory(prefix="coremap-") as scratch, _heard(progress) as heard:
+        if isinstance(program, Program):
+            given, program = program, os.path.join(scratch, "program")
+            given.save(program)
         return _local.emit(os.fspath(program), dict(options, output_dir=os.fspath(folder)), heard)
 
 

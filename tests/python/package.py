@@ -279,6 +279,7 @@ check(np.array_equal(part, copy), "arrays outlive their mapping")
 if os.path.exists("program"):
     needs = coremap.emit("program", "code", target="host", lanes=1)
     check(needs["lanes"] == 1 and needs["weight_bytes"] > 0 and os.path.exists("code/model.c"), "a program is emitted as C")
+    check(coremap.emit(compiled[None], "whole")["weight_bytes"] > 0, "what compile returned is emitted")
     try:
         coremap.emit("program", "code", target="toaster")
         sys.exit("FAILED: C for a toaster")

@@ -67,21 +67,19 @@ static void print_header(const cm_c_writer *w, double expected_ns, FILE *out)
 /* Functions of frame.kernel that are called somewhere. */
 static void print_helpers(const char *kernels, char *const *lanes, uint32_t count, FILE *out)
 {
+#define PLAIN(name) {name, name, {{NULL, NULL}}}
 #define QUANTIZED(name, type, least, most) {name "_" #type, name, {{"T", #type}, {"LEAST", least}, {"MOST", most}, {NULL, NULL}}}
   static const struct {
     const char *name, *kernel;
     cm_c_word words[4];
-  } helpers[] = {{"copy_boxes", "copy_boxes", {{NULL, NULL}}},
-                 {"copy_framed", "copy_framed", {{NULL, NULL}}},
-                 {"move_box", "move_box", {{NULL, NULL}}},
-                 {"sigmoid", "sigmoid", {{NULL, NULL}}},
-                 {"larger", "larger", {{NULL, NULL}}},
-                 {"smaller", "smaller", {{NULL, NULL}}},
+  } helpers[] = {PLAIN("copy_boxes"), PLAIN("copy_framed"), PLAIN("move_box"), PLAIN("sigmoid"), PLAIN("larger"), PLAIN("smaller"), PLAIN("nearest"),
+                 PLAIN("whole"), PLAIN("quotient"), PLAIN("modulo"), PLAIN("dot"), PLAIN("dot_state"),
                  QUANTIZED("requantize", int8, "-128", "127"),
                  QUANTIZED("requantize", uint8, "0", "255"),
                  QUANTIZED("quantize", int8, "-128", "127"),
                  QUANTIZED("quantize", uint8, "0", "255")};
 #undef QUANTIZED
+#undef PLAIN
   for (size_t k = 0; k < sizeof helpers / sizeof *helpers; k++) {
     char call[40];
     (void)snprintf(call, sizeof call, "%s(", helpers[k].name);

@@ -145,6 +145,20 @@ static cm_status copy(const origins *o, const box *b, const char *to_at, cm_erro
   return cm_c_copy(o->piece, o->shape->rank, b->extent, &to, &from, error);
 }
 
+/* All of an output by a table of places. */
+static cm_status copy_each(const origins *o, int64_t count, const char *to_at, cm_error *error)
+{
+  const box all = {.extent = {count}};
+  origins flat = {.piece = o->piece, .from = o->from, .strides = {1}};
+  cm_shape shape = {.rank = 1};
+  cm_c_stream to = {.type = o->shape->type, .strides = {1}}, from = {.type = o->shape->type};
+  flat.shape = &shape;
+  CM_TRY(table(&flat, &all, 0, &from, error));
+  (void)snprintf(to.at, sizeof to.at, "%s", to_at);
+  (void)snprintf(from.at, sizeof from.at, "%.70s + %lld", o->at[0], (long long)(o->from[0] - o->first[0]));
+  return cm_c_copy(o->piece, 1, &count, &to, &from, error);
+}
+
 /* The box of what is not filled; false where that is no box. */
 static bool kept(const origins *o, box *b, int64_t count)
 {
@@ -200,11 +214,13 @@ static cm_status write_output(origins *o, uint32_t output, const cm_tensor *resu
   if (status == CM_OK && o->piece->call.node->known->kernel == cm_kernel_concat)
     status = cm_call_axis(&o->piece->call, cm_node_integer(o->piece->call.node, "axis", 1), o->shape->rank, &axis, error);
   const int64_t end = o->shape->rank > 0 ? b.from[axis] + b.extent[axis] : 1;
-  CM_THEN_IF(status, memcmp(b.extent, o->shape->dims, o->shape->rank * sizeof *b.extent) != 0, fill(o, at, count, error));
+  const bool filled = memcmp(b.extent, o->shape->dims, o->shape->rank * sizeof *b.extent) != 0;
+  CM_THEN_IF(status, filled, fill(o, at, count, error));
   for (; status == CM_OK && b.from[axis] < end; b.from[axis] += b.extent[axis]) {
     b.extent[axis] = o->inputs > 1 ? o->piece->call.input[input_at(o, &b)].dims[axis] : end - b.from[axis];
-    status = box_kept && adds_up(o, &b) ? copy(o, &b, at, error)
-                                        : cm_c_refuse(o->piece, error, "moves elements in a way of which C is not written");
+    status = box_kept && adds_up(o, &b)  ? copy(o, &b, at, error)
+             : o->inputs == 1 && !filled ? copy_each(o, count, at, error)
+                                         : cm_c_refuse(o->piece, error, "moves elements in a way of which C is not written");
   }
   cm_free(o->from);
   return status;
@@ -215,12 +231,10 @@ cm_status cm_c_moved(cm_c_piece *piece, cm_error *error)
   const cm_call *call = &piece->call;
   origins o = {.piece = piece};
   cm_tensor **results;
-  if (call->node->known->kernel == cm_kernel_resize && strcmp(cm_node_text(call->node, "mode", "nearest"), "nearest") != 0)
-    return cm_c_refuse(piece, error, "interpolates, of which C is not written: mode nearest is");
   CM_TRY(CM_NEW(piece->w->memory, results, call->output_count + 1, error));
   cm_status status = trace(&o, results, error);
   for (uint32_t k = 0; status == CM_OK && k < call->output_count; k++)
-    if (piece->operands[piece->instruction->input_count + k].type != CM_TYPE_NONE && results[k] != NULL && results[k]->count > 0)
+    if (cm_c_makes(piece, k) && results[k] != NULL && results[k]->count > 0)
       status = write_output(&o, k, results[k], error);
   for (uint32_t k = 0; k < call->output_count; k++)
     cm_tensor_free(results[k]);

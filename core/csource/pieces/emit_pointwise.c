@@ -1,9 +1,8 @@
-/* Operators whose elements need inputs at their own places alone, and cells. The formulas are those of core/operators/ops, with the same
+/* Operators whose elements need inputs at their own places alone. The formulas are those of core/operators/ops, with the same
  * roundings. */
 #include <math.h>
 #include <string.h>
 
-#include "core/operators/recurrent.h"
 #include "core/csource/text/writer.h"
 
 enum { EXPRESSION_MAX = 600 };
@@ -13,7 +12,7 @@ static cm_status loop_along(cm_c_piece *piece, cm_c_pointwise p, uint32_t count,
 {
   const cm_shape *y = &piece->call.output[0];
   p.rank = y->rank;
-  p.output_count = 1;
+  p.output_count++; /* beside those that are there */
   memcpy(p.dims, y->dims, sizeof p.dims);
   for (uint32_t k = 0; k < count; k++) {
     const cm_shape *x = &piece->call.input[k];
@@ -49,6 +48,11 @@ static const struct {
 #undef UNARY
 };
 
+/* Functions of a whole number, which wrap. */
+static const char *const whole_unary[CM_VARIANT_COUNT] = {
+  [CM_VARIANT_ABS] = "a > 0 ? (uint64_t)a : 0 - (uint64_t)a", [CM_VARIANT_NEG] = "0 - (uint64_t)a", [CM_VARIANT_RELU] = "a > 0 ? a : 0",
+  [CM_VARIANT_SIGN] = "a > 0 ? 1 : 0 - (uint64_t)(a != 0)", [CM_VARIANT_BIT_NOT] = "~(uint64_t)a"};
+
 cm_status cm_c_unary(cm_c_piece *piece, cm_error *error)
 {
   const cm_node *node = piece->call.node;
@@ -58,17 +62,21 @@ cm_status cm_c_unary(cm_c_piece *piece, cm_error *error)
   const char *text = unary_table[kind].formula;
   if (kind == CM_VARIANT_GELU && strcmp(cm_node_text(node, "approximate", "none"), "tanh") == 0)
     text = "0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))";
-  if (kind == CM_VARIANT_SIGMOID)
+  if (kind == CM_VARIANT_SIGMOID && type == CM_FLOAT)
     text = "sigmoid(x)";
   /* What rounds once is the same in float32. */
-  const bool single = kind == CM_VARIANT_RELU || kind == CM_VARIANT_NEG || kind == CM_VARIANT_LEAKY_RELU || kind == CM_VARIANT_THRESHOLDED_RELU ||
-                      kind == CM_VARIANT_SIGN || kind == CM_VARIANT_SIGMOID;
-  if (text == NULL || type != CM_FLOAT)
+  const bool single = type == CM_FLOAT && (kind == CM_VARIANT_RELU || kind == CM_VARIANT_NEG || kind == CM_VARIANT_LEAKY_RELU || kind == CM_VARIANT_SIGN ||
+                                           kind == CM_VARIANT_THRESHOLDED_RELU || kind == CM_VARIANT_SIGMOID);
+  if (cm_type_is_integer(type) && whole_unary[kind] != NULL && cm_c_type(type) != NULL) {
+    (void)snprintf(expression, sizeof expression, "(%s)(%s)", cm_c_type(type), whole_unary[kind]);
+    return loop(piece, node->op, 1, expression, error);
+  }
+  if (text == NULL || (type != CM_FLOAT && type != CM_DOUBLE))
     return cm_c_refuse(piece, error, "computes %s, of which C is not written", cm_type_name(type));
   cm_c_number((double)cm_node_number(node, unary_table[kind].alpha_name, unary_table[kind].alpha), single, a);
   cm_c_number((double)cm_node_number(node, unary_table[kind].beta_name, unary_table[kind].beta), single, b);
-  cm_c_fill(text, single ? "a" : "(double)a", a, b, formula, sizeof formula);
-  (void)snprintf(expression, sizeof expression, single ? "%s" : "(float)(%s)", formula);
+  cm_c_fill(text, single || type == CM_DOUBLE ? "a" : "(double)a", a, b, formula, sizeof formula);
+  (void)snprintf(expression, sizeof expression, single || type == CM_DOUBLE ? "%s" : "(float)(%s)", formula);
   return loop(piece, node->op, 1, expression, error);
 }
 
@@ -77,52 +85,107 @@ cm_status cm_c_logical_unary(cm_c_piece *piece, cm_error *error)
   return loop(piece, "Not", 1, "(uint8_t)(a == 0)", error);
 }
 
+cm_status cm_c_float_test(cm_c_piece *piece, cm_error *error)
+{
+  const cm_node *node = piece->call.node;
+  char expression[80] = "(uint8_t)(isnan(a) != 0)";
+  if (node->known->variant != CM_VARIANT_NOT_A_NUMBER)
+    (void)snprintf(expression, sizeof expression, "isinf(a) && (a < 0 ? %d : %d)", cm_node_integer(node, "detect_negative", 1) != 0,
+                   cm_node_integer(node, "detect_positive", 1) != 0);
+  return loop(piece, node->op, 1, expression, error);
+}
+
+/* Bounds that are known are numbers; others of the streams b and c. */
 cm_status cm_c_clip(cm_c_piece *piece, cm_error *error)
 {
+  static const char *const names[] = {"min", "max"};
   const cm_call *call = &piece->call;
-  char low[48], high[48], expression[EXPRESSION_MAX];
-  if (call->input[0].type != CM_FLOAT || (cm_has(call, 1) && call->value[1] == NULL) || (cm_has(call, 2) && call->value[2] == NULL))
-    return cm_c_refuse(piece, error, "clips %s to bounds of which C is not written: constants of float32 are", cm_type_name(call->input[0].type));
-  cm_c_number(cm_has(call, 1) ? cm_tensor_number(call->value[1], 0) : (double)cm_node_number(call->node, "min", -INFINITY), true, low);
-  cm_c_number(cm_has(call, 2) ? cm_tensor_number(call->value[2], 0) : (double)cm_node_number(call->node, "max", INFINITY), true, high);
-  (void)snprintf(expression, sizeof expression, "(a < %s ? %s : a) > %s ? %s : a < %s ? %s : a", low, low, high, high, low, low);
-  return loop(piece, "Clip", 1, expression, error);
+  const cm_type type = call->input[0].type;
+  const bool real = type == CM_FLOAT || type == CM_DOUBLE;
+  char bounds[2][48], made[80] = "a", expression[EXPRESSION_MAX];
+  uint32_t streams = 0;
+  for (uint32_t k = 1; k < 3; k++)
+    if (cm_has(call, k) && (call->value[k] == NULL || !real))
+      (void)snprintf(bounds[k - 1], sizeof bounds[0], "%c", (char)('b' + streams++));
+    else
+      cm_c_number(cm_has(call, k) ? cm_tensor_number(call->value[k], 0) : (double)cm_node_number(call->node, names[k - 1], k == 1 ? -INFINITY : INFINITY),
+                  type == CM_FLOAT, bounds[k - 1]);
+  if (real)
+    (void)snprintf(expression, sizeof expression, "(a < %s ? %s : a) > %s ? %s : a < %s ? %s : a", bounds[0], bounds[0], bounds[1], bounds[1], bounds[0], bounds[0]);
+  else {
+    if (cm_has(call, 1))
+      (void)snprintf(made, sizeof made, "(a > b ? a : b)");
+    (void)snprintf(expression, sizeof expression, cm_has(call, 2) ? "(%s)(%s < %s ? %s : %s)" : "(%s)%s", cm_c_type(type), made, bounds[1], made, bounds[1]);
+  }
+  return loop_along(piece, (cm_c_pointwise){.stem = "Clip", .expressions = {expression}}, streams > 0 ? 3 : 1, streams > 0 ? 0 : CM_NONE, error);
 }
 
 cm_status cm_c_cast(cm_c_piece *piece, cm_error *error)
 {
   const cm_type from = piece->call.input[0].type, to = piece->call.output[0].type;
+  const bool rounds = cm_type_is_integer(to) && !cm_type_is_integer(from);
   char expression[80];
-  if (cm_c_type(from) == NULL || cm_c_type(to) == NULL || (cm_type_is_integer(to) && !cm_type_is_integer(from)))
-    return cm_c_refuse(piece, error, "makes %s of %s, of which C is not written", cm_type_name(to), cm_type_name(from));
-  (void)snprintf(expression, sizeof expression, to == CM_BOOL ? "(%s)(a != 0)" : "(%s)a", cm_c_type(to));
+  (void)snprintf(expression, sizeof expression, to == CM_BOOL ? "(%s)(a != 0)" : rounds ? "(%s)whole((double)a)" : "(%s)a", cm_c_type(to));
   return loop(piece, "Cast", 1, expression, error);
+}
+
+/* As it was, but in training; its mask is ones. */
+cm_status cm_c_dropout(cm_c_piece *piece, cm_error *error)
+{
+  const cm_call *call = &piece->call;
+  const bool trains = cm_has(call, 2) && (call->value[2] == NULL || cm_tensor_integer(call->value[2], 0) != 0);
+  cm_c_pointwise p = {.stem = "Dropout", .expressions = {"a", "1"}};
+  if (trains && (!cm_has(call, 1) || call->value[1] == NULL || cm_tensor_number(call->value[1], 0) > 0))
+    return cm_c_refuse(piece, error, "drops numbers as in training, of which C is not written");
+  p.output_count = cm_c_makes(piece, 1);
+  CM_TRY_IF(p.output_count > 0, cm_c_output_stream(piece, 1, &p.outputs[1], error));
+  return loop_along(piece, p, 1, CM_NONE, error);
 }
 
 /* ---- several inputs ---- */
 
-/* Functions of two numbers, float32 and whole ones, which wrap; NULL: none is written. */
+/* Functions of two numbers: of floating point (double: where it has another name), and of whole ones, which wrap; NULL: none is written. */
 static const struct {
-  const char *real, *whole;
+  const char *real, *whole, *wide;
 } binary_table[CM_VARIANT_COUNT] = {
-  [CM_VARIANT_SUM] = {"a + b", "(uint64_t)a + (uint64_t)b"}, [CM_VARIANT_DIFFERENCE] = {"a - b", "(uint64_t)a - (uint64_t)b"},
-  [CM_VARIANT_PRODUCT] = {"a * b", "(uint64_t)a * (uint64_t)b"}, [CM_VARIANT_QUOTIENT] = {"a / b", NULL},
-  [CM_VARIANT_MAX] = {"a > b || isnan(a) ? a : b", "a > b ? a : b"}, [CM_VARIANT_MIN] = {"a < b || isnan(a) ? a : b", "a < b ? a : b"},
-  [CM_VARIANT_MODULO] = {"fmodf(a, b)", NULL}, [CM_VARIANT_PRELU] = {"a < 0 ? a * b : a", NULL}, [CM_VARIANT_POWER] = {"powf(a, b)", NULL},
-#define SAME(variant, formula) [CM_VARIANT_##variant] = {formula, formula}
+  [CM_VARIANT_SUM] = {"a + b", "(uint64_t)a + (uint64_t)b", NULL}, [CM_VARIANT_DIFFERENCE] = {"a - b", "(uint64_t)a - (uint64_t)b", NULL},
+  [CM_VARIANT_PRODUCT] = {"a * b", "(uint64_t)a * (uint64_t)b", NULL}, [CM_VARIANT_QUOTIENT] = {"a / b", "quotient((int64_t)a, (int64_t)b)", NULL},
+  [CM_VARIANT_MAX] = {"a > b || isnan(a) ? a : b", "a > b ? a : b", NULL}, [CM_VARIANT_MIN] = {"a < b || isnan(a) ? a : b", "a < b ? a : b", NULL},
+  [CM_VARIANT_MODULO] = {"fmodf(a, b)", "modulo((int64_t)a, (int64_t)b)", "fmod(a, b)"},
+  [CM_VARIANT_PRELU] = {"a < 0 ? a * b : a", "a > 0 ? (uint64_t)a : (uint64_t)a * (uint64_t)b", NULL},
+  [CM_VARIANT_POWER] = {"powf(a, b)", "(int64_t)fmax(-9.2e18, fmin(9.2e18, pow((double)a, (double)b)))", "pow(a, b)"},
+  [CM_VARIANT_BIT_SHIFT] = {NULL, "(uint64_t)b < 8 * sizeof a ? (uint64_t)a << b : 0", NULL},
+#define SAME(variant, formula) [CM_VARIANT_##variant] = {formula, formula, NULL}
+  SAME(BIT_AND, "a & b"), SAME(BIT_OR, "a | b"), SAME(BIT_XOR, "a ^ b"),
   SAME(EQUAL, "a == b"), SAME(LESS, "a < b"), SAME(LESS_OR_EQUAL, "a <= b"), SAME(GREATER, "a > b"), SAME(GREATER_OR_EQUAL, "a >= b"),
   SAME(AND, "a && b"), SAME(OR, "a || b"), SAME(XOR, "!a != !b")};
 #undef SAME
 
+/* What a node makes of two numbers of a type; an attribute may choose. */
+static const char *binary_formula(const cm_node *node, cm_type type)
+{
+  const cm_operator_variant kind = node->known->variant;
+  const bool whole = cm_type_is_integer(type);
+  if (kind == CM_VARIANT_BIT_SHIFT && strcmp(cm_node_text(node, "direction", "LEFT"), "RIGHT") == 0)
+    return "(uint64_t)b < 8 * sizeof a ? (uint64_t)a >> b : 0";
+  if (kind == CM_VARIANT_MODULO && whole && cm_node_integer(node, "fmod", 0) != 0)
+    return type == CM_UINT64 ? NULL : "b == 0 || (int64_t)b == -1 ? 0 : a % b";
+  if (type == CM_UINT64 && (kind == CM_VARIANT_QUOTIENT || kind == CM_VARIANT_MODULO))
+    return NULL;
+  return whole ? binary_table[kind].whole : type == CM_DOUBLE && binary_table[kind].wide != NULL ? binary_table[kind].wide : binary_table[kind].real;
+}
+
 cm_status cm_c_binary(cm_c_piece *piece, cm_error *error)
 {
   const cm_call *call = &piece->call;
-  const cm_type type = call->input[0].type;
-  const char *formula = type == CM_FLOAT ? binary_table[call->node->known->variant].real : binary_table[call->node->known->variant].whole;
+  const cm_type type = call->input[0].type, made = call->output[0].type;
+  const char *formula = binary_formula(call->node, type);
   char expression[120];
-  if (formula == NULL || call->input[1].type != type || cm_c_type(type) == NULL || type == CM_DOUBLE)
+  if (call->input[1].type != type) /* a Pow of two types */
+    formula = call->node->known->variant != CM_VARIANT_POWER ? NULL : cm_type_is_integer(made) ? "whole(pow((double)a, (double)b))" : "pow((double)a, (double)b)";
+  if (formula == NULL || cm_c_type(type) == NULL)
     return cm_c_refuse(piece, error, "computes %s and %s, of which C is not written", cm_type_name(type), cm_type_name(call->input[1].type));
-  (void)snprintf(expression, sizeof expression, "(%s)(%s)", cm_c_type(call->output[0].type), formula);
+  (void)snprintf(expression, sizeof expression, "(%s)(%s)", cm_c_type(made), formula);
   return loop(piece, call->node->op, 2, expression, error);
 }
 
@@ -190,101 +253,4 @@ cm_status cm_c_batch_norm(cm_c_piece *piece, cm_error *error)
   cm_c_number((double)cm_node_number(piece->call.node, "epsilon", 1e-5F), false, epsilon);
   (void)snprintf(ahead, sizeof ahead, "(double)b / sqrt((double)e + %s)", epsilon);
   return loop_along(piece, (cm_c_pointwise){.stem = "batch_norm", .expressions = {"(float)(((double)a - (double)d) * k + (double)c)"}, .ahead = ahead}, 5, 1, error);
-}
-
-/* ---- cells ---- */
-
-/* Kinds of cells: streams that the rows of each input hold side by side (of the last one, those that are there), and what is made of them:
- * F, a digit and < ... > is that function of the node's. An LSTM's first four are its gates input, output, forget and cell. */
-#define LSTM_STATE "F0<(double)c> * (double)e + F0<(double)a> * F1<(double)d>"
-static const struct {
-  cm_operator_variant variant;
-  bool another; /* with the fourth input */
-  uint32_t streams[4];
-  const char *usual[3], *made[2];
-} cells[] = {
-  {CM_VARIANT_LSTM, false, {4, 1}, {"Sigmoid", "Tanh", "Tanh"}, {"(float)(F0<(double)b> * F2<(" LSTM_STATE ")>)", "(float)(" LSTM_STATE ")"}},
-  {CM_VARIANT_GATES, false, {2, 1}, {"Sigmoid"}, {"(float)F0<(double)a>", "(float)(F0<(double)b> * (double)c)"}},
-  {CM_VARIANT_GRU, false, {1, 1, 1}, {"Sigmoid", "Tanh"}, {"(float)((1 - (double)a) * F1<(double)b + 0> + (double)a * (double)c)", NULL}},
-  {CM_VARIANT_GRU, true, {1, 1, 1, 1}, {"Sigmoid", "Tanh"}, {"(float)((1 - (double)a) * F1<(double)b + (double)d> + (double)a * (double)c)", NULL}},
-  {CM_VARIANT_RNN, false, {1}, {"Tanh"}, {"(float)(F0<(double)a>)", NULL}},
-};
-
-/* Functions of a cell as C around what they are of: before and after. */
-typedef struct functions {
-  const char *before[3], *after[3];
-} functions;
-
-static cm_status cell_functions(cm_c_piece *piece, const char *const usual[3], functions *made, cm_error *error)
-{
-  const cm_node *node = piece->call.node;
-  const cm_attribute *names = cm_node_attribute(node, "activations");
-  cm_recurrent r;
-  cm_recurrent_attributes(&piece->call, &r);
-  for (int64_t k = 0; k < 3 && usual[k] != NULL; k++) {
-    const char *name = usual[k];
-    if (names != NULL && names->count > 0) {
-      int64_t line = k + (r.directions == 2 && cm_node_integer(node, "second", 0) != 0 ? r.functions : 0);
-      for (name = names->text; line > 0 && strchr(name, '\n') != NULL; line--)
-        name = strchr(name, '\n') + 1;
-    }
-    const size_t length = strcspn(name, "\n");
-    const bool sigmoid = length == 7 && strncasecmp(name, "Sigmoid", 7) == 0;
-    if (!sigmoid && (length != 4 || strncasecmp(name, "Tanh", 4) != 0))
-      return cm_c_refuse(piece, error, "has an activation '%.*s' of which C is not written", (int)length, name);
-    made->before[k] = sigmoid ? "(1 / (1 + exp(-(" : "tanh(";
-    made->after[k] = sigmoid ? "))))" : ")";
-  }
-  return CM_OK;
-}
-
-static void expand(const functions *f, const char *text, char made[EXPRESSION_MAX])
-{
-  int open[3], depth = 0;
-  for (const char *c = text; *c != '\0'; c++)
-    if (c[0] == 'F' && c[2] == '<') {
-      open[depth++] = c[1] - '0';
-      cm_c_add(made, EXPRESSION_MAX, "%s", f->before[c[1] - '0']);
-      c += 2;
-    } else if (*c == '>')
-      cm_c_add(made, EXPRESSION_MAX, "%s", f->after[open[--depth]]);
-    else
-      cm_c_add(made, EXPRESSION_MAX, "%c", *c);
-}
-
-/* Rows of an input as `count` streams, one beside the other in each row. */
-static cm_status cell_streams(cm_c_piece *piece, uint32_t input, int64_t count, int64_t hidden, cm_c_pointwise *p, cm_error *error)
-{
-  char at[CM_C_AT_MAX];
-  CM_TRY(cm_c_input(piece, input, at, error));
-  for (int64_t k = 0; k < count; k++) {
-    cm_c_stream *s = &p->inputs[p->input_count++];
-    *s = (cm_c_stream){.type = CM_FLOAT, .strides = {count * hidden, 1}};
-    (void)snprintf(s->at, sizeof s->at, k > 0 ? "%.70s + %lld" : "%.70s", at, (long long)(k * hidden));
-  }
-  return CM_OK;
-}
-
-cm_status cm_c_cell(cm_c_piece *piece, cm_error *error)
-{
-  const cm_shape *y = &piece->call.output[0];
-  const int64_t hidden = y->dims[1];
-  cm_c_pointwise p = {.stem = piece->call.node->op, .rank = 2, .output_count = piece->call.output_count, .dims = {y->dims[0], hidden}};
-  char made[2][EXPRESSION_MAX] = {"", ""};
-  functions f;
-  const cm_operator_variant variant = piece->call.node->known->variant;
-  size_t kind = 0;
-  if (cm_node_number(piece->call.node, "clip", 0) > 0 || (variant == CM_VARIANT_LSTM && (cm_has(&piece->call, 2) || cm_node_integer(piece->call.node, "input_forget", 0) != 0)))
-    return cm_c_refuse(piece, error, "has a clip, peepholes or coupled gates, of which C is not written");
-  while (cells[kind].variant != variant || cells[kind].another != (variant == CM_VARIANT_GRU && cm_has(&piece->call, 3)))
-    kind++;
-  CM_TRY(cell_functions(piece, cells[kind].usual, &f, error));
-  for (uint32_t o = 0; o < p.output_count; o++) {
-    CM_TRY(cm_c_output_stream(piece, o, &p.outputs[o], error));
-    expand(&f, cells[kind].made[o], made[o]);
-    p.expressions[o] = made[o];
-  }
-  for (uint32_t k = 0; k < 4 && cells[kind].streams[k] > 0; k++)
-    CM_TRY(cell_streams(piece, k, cells[kind].streams[k], hidden, &p, error));
-  return cm_c_pointwise_call(piece, &p, error);
 }

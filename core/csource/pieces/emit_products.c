@@ -67,9 +67,10 @@ static void window_sizes(const plane *p, uint32_t line, cm_c_product *made)
 static cm_c_frame frame_of(const cm_c_piece *piece, const cm_c_factors *f, const plane *p)
 {
   const cm_c_plane *at = &p->at;
-  const cm_tensor *zero = f->x_zero != CM_NONE && cm_has(&piece->call, f->x_zero) ? piece->call.value[f->x_zero] : NULL;
+  const bool has_zero = f->x_zero != CM_NONE && cm_has(&piece->call, f->x_zero);
+  const cm_tensor *zero = has_zero ? piece->call.value[f->x_zero] : NULL;
   cm_c_frame frame = {.fill = zero != NULL ? (int)cm_tensor_integer(zero, 0) : 0};
-  if (piece->w->target->ram == 0 && (at->before[0] != 0 || at->before[1] != 0 || at->after[0] != 0 || at->after[1] != 0))
+  if (piece->w->target->ram == 0 && has_zero == (zero != NULL) && (at->before[0] != 0 || at->before[1] != 0 || at->after[0] != 0 || at->after[1] != 0))
     frame.planes = p->images * p->groups * p->channels;
   for (int i = 0; i < 2; i++) {
     frame.in[i] = at->in[i];

@@ -61,14 +61,31 @@ static void print_index(FILE *out, const cm_c_stream *s, uint32_t rank)
   fputs(any ? "" : "0", out);
 }
 
+static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 static const char indent[] = "                    ";
+
+/* Whether an expression has that letter as a name. */
+static bool names(const cm_c_pointwise *p, char letter)
+{
+  for (uint32_t k = 0; k < p->output_count; k++)
+    for (const char *c = p->expressions[k]; c != NULL && *c != '\0'; c += strspn(c, word)) {
+      c += strcspn(c, word);
+      if (*c == letter && strspn(c, word) == 1)
+        return true;
+    }
+  return p->ahead != NULL || p->sum != NULL || p->place != NULL;
+}
 
 static void print_inputs(FILE *out, const cm_c_pointwise *p, uint32_t from, uint32_t to, uint32_t loops)
 {
   for (uint32_t k = from; k < to; k++) {
-    fprintf(out, "%.*sconst %s %c = p%c[", (int)(2 * loops + 2), indent, cm_c_type(p->inputs[k].type), 'a' + (int)k, 'a' + (int)k);
+    const bool address = p->inputs[k].address;
+    fprintf(out, "%.*sconst %s %s%c = p%c%s", (int)(2 * loops + 2), indent, cm_c_type(p->inputs[k].type), address ? "*" : "", 'a' + (int)k, 'a' + (int)k,
+            address ? " + " : "[");
     print_index(out, &p->inputs[k], p->rank);
-    fputs("];\n", out);
+    fputs(address ? ";\n" : "];\n", out);
+    if (!names(p, (char)('a' + k)))
+      fprintf(out, "%.*s(void)%c;\n", (int)(2 * loops + 2), indent, 'a' + (int)k);
   }
 }
 
@@ -85,6 +102,9 @@ static void print_loops(FILE *out, cm_c_pointwise *p)
   for (bool same = p->ahead != NULL; same && ahead > 0; ahead -= same)
     for (uint32_t k = 1; k < p->input_count; k++)
       same = same && p->inputs[k].strides[ahead - 1] == 0;
+  uint32_t kept = p->rank;
+  while (p->sum != NULL && kept > 0 && p->outputs[0].strides[kept - 1] == 0)
+    kept--;
   fprintf(out, "SEPARATE void @(");
   for (uint32_t k = 0; k < p->input_count; k++)
     fprintf(out, "const %s *p%c, ", cm_c_type(p->inputs[k].type), 'a' + (int)k);
@@ -94,20 +114,35 @@ static void print_loops(FILE *out, cm_c_pointwise *p)
   for (uint32_t d = 0; d < p->rank; d++) {
     if (d == ahead)
       print_ahead(out, p, d);
-    if (d + 1 == p->rank)
+    if (d == kept)
+      fprintf(out, "%.*sdouble s = 0;\n", (int)(2 * d + 2), indent);
+    if (d + 1 == p->rank && p->sum == NULL && p->place == NULL)
       fprintf(out, "%.*sINDEPENDENT\n", (int)(2 * d + 2), indent);
     fprintf(out, "%.*sfor (int i%u = 0; i%u < `%" PRId64 "`; i%u++) {\n", (int)(2 * d + 2), indent, d, d, p->dims[d], d);
   }
+  if (p->sum != NULL && kept == p->rank)
+    fprintf(out, "%.*sdouble s = 0;\n", (int)(2 * kept + 2), indent);
   if (ahead == p->rank)
     print_ahead(out, p, ahead);
   print_inputs(out, p, 0, p->ahead != NULL ? 1 : p->input_count, p->rank);
+  if (p->sum != NULL)
+    fprintf(out, "%.*ss += %s;\n", (int)(2 * p->rank + 2), indent, p->sum);
+  uint32_t open = p->rank;
+  while (p->sum != NULL && open > kept)
+    fprintf(out, "%.*s}\n", (int)(2 * --open + 2), indent);
   for (uint32_t k = 0; k < p->output_count; k++) {
-    fprintf(out, "%.*sy%u[", (int)(2 * p->rank + 2), indent, k);
-    print_index(out, &p->outputs[k], p->rank);
-    fprintf(out, "] = %s;\n", p->expressions[k]);
+    if (p->place != NULL)
+      fprintf(out, "%.*s%s *const o = y%u + ", (int)(2 * open + 2), indent, cm_c_type(p->outputs[k].type), k);
+    else
+      fprintf(out, "%.*sy%u[", (int)(2 * open + 2), indent, k);
+    print_index(out, &p->outputs[k], open);
+    if (p->place != NULL)
+      fprintf(out, " + %s;\n%.*s*o = %s;\n", p->place, (int)(2 * open + 2), indent, p->expressions[k]);
+    else
+      fprintf(out, "] = %s;\n", p->expressions[k]);
   }
-  for (uint32_t d = p->rank; d-- > 0;)
-    fprintf(out, "%.*s}\n", (int)(2 * d + 2), indent);
+  while (open-- > 0)
+    fprintf(out, "%.*s}\n", (int)(2 * open + 2), indent);
   fputs("}\n", out);
 }
 

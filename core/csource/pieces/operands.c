@@ -13,6 +13,11 @@ void cm_c_scratch(cm_c_piece *piece, cm_type type, int64_t count, char at[CM_C_A
     w->scratch[piece->lane] = w->scratch_at;
 }
 
+bool cm_c_makes(const cm_c_piece *piece, uint32_t output)
+{
+  return output < piece->call.output_count && piece->operands[piece->instruction->input_count + output].type != CM_TYPE_NONE;
+}
+
 uint64_t cm_c_scratch_bytes(const cm_c_writer *w)
 {
   uint64_t bytes = 0;

@@ -17,6 +17,8 @@ static cm_status transfer(cm_c_writer *w, uint32_t lane, const cm_instruction *i
   char chip[CM_C_AT_MAX], outside[CM_C_AT_MAX];
   FILE *out = w->body[lane].stream;
   uint32_t rank = t->rank;
+  if (cm_c_count(t->rank, i->extent) == 0)
+    return CM_OK;
   cm_strides(t->rank, t->dims, strides);
   cm_strides(t->rank, i->extent, dense);
   for (uint32_t d = 0; d < t->rank; d++)

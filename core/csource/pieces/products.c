@@ -150,8 +150,15 @@ cm_status cm_c_sums(cm_c_piece *piece, const cm_c_factors *f, cm_c_product *p, c
   char at[CM_C_AT_MAX], sum[120] = "s", scale[120];
   p->left_type = piece->call.input[f->x].type;
   p->out_type = piece->call.output[0].type;
-  CM_TRY(known(piece, f->x_zero, 1, "zero point", &zero, error));
-  zero_text(zero, p->left_zero);
+  if (is_there(piece, f->x_zero) && piece->call.value[f->x_zero] == NULL && cm_c_count(piece->call.input[f->x_zero].rank, piece->call.input[f->x_zero].dims) == 1) {
+    CM_TRY(cm_c_input(piece, f->x_zero, at, error));
+    cm_c_add(p->more, sizeof p->more, "const %s *restrict left_zero, ", cm_c_type(p->left_type));
+    cm_c_add(p->more_arguments, sizeof p->more_arguments, "%s, ", at);
+    (void)snprintf(p->left_zero, sizeof p->left_zero, " - left_zero[0]");
+  } else {
+    CM_TRY(known(piece, f->x_zero, 1, "zero point", &zero, error));
+    zero_text(zero, p->left_zero);
+  }
   if (is_there(piece, f->bias)) {
     CM_TRY(cm_c_input(piece, f->bias, at, error));
     cm_c_add(p->more, sizeof p->more, "const %s *restrict bias, ", cm_c_type(piece->call.input[f->bias].type));
@@ -205,7 +212,7 @@ cm_status cm_c_product_call(cm_c_piece *piece, const cm_c_product *p, cm_error *
   const cm_c_word *words =
     WORDS({"LEFT", cm_c_type(p->left_type)}, {"RIGHT", cm_c_type(p->right_type)}, {"OUT", cm_c_type(p->out_type)}, {"MORE", p->more}, {"SIZES", p->sizes},
           {"FIXED", p->fixed}, {"SUM", whole ? "int32_t" : "float"}, {"FACTOR", whole ? "int16_t" : "float"}, {"EDGES", p->edges ? cm_c_kernel_find("edges") : ""},
-          {"ABOVE", p->edges ? " - PH" : ""}, {"ASIDE", p->edges ? " - PW" : ""}, {"LZERO", p->left_zero}, {"RZERO", p->right_zero}, {"ADDITIONS", additions},
+          {"ABOVE", p->edges ? " - PH" : ""}, {"ASIDE", p->edges ? " - PW" : ""}, {"PAD", strchr(p->left_zero, '[') != NULL ? "left_zero[0]" : "-(0$LZERO)"}, {"LZERO", p->left_zero}, {"RZERO", p->right_zero}, {"ADDITIONS", additions},
           {"EACH", p->by_column ? column : row}, {"ALONG", p->by_column ? row : column}, {"BY", p->by_column ? "j" : "i"}, {"INNER", p->by_column ? "i" : "j"},
           {"ORDER", p->by_column ? "j * ROWS + i" : "i * COLUMNS + j"}, {"LINE", p->by_column ? "(n + j) * YN + m" : "(m + i) * YM + n"}, {"STORE", p->store});
   return cm_c_kernel(piece, p->kernel, words, arguments, error);

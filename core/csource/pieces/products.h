@@ -11,7 +11,7 @@ typedef struct cm_c_product {
   uint32_t rows, columns; /* sums that are kept; columns 0: the kernel has lines */
   char left[CM_C_AT_MAX], right[CM_C_AT_MAX], out[CM_C_AT_MAX]; /* as C */
   cm_type left_type, right_type, out_type;
-  char left_zero[16], right_zero[16];       /* " - 3", or nothing */
+  char left_zero[20], right_zero[16];       /* " - 3", or nothing; " - left_zero[0]" */
   char more[200], more_arguments[300];      /* parameters between those, and what is given for them */
   char store[300];                          /* what is stored of a sum `s` */
   char sizes[CM_C_SIZES_MAX];               /* of the kernel, by cm_c_sizes */
@@ -51,7 +51,7 @@ typedef enum cm_c_order {
  * that order when it runs. Their zero point is in right_zero, or taken off where it differs by filter. */
 cm_status cm_c_weights(cm_c_piece *piece, const cm_c_factors *f, const int64_t dims[3], cm_c_order order, cm_c_product *p, cm_error *error);
 
-/* Zero point of the left side; and what is done with sums: bias and new scale of quantized ones, the bias alone of others. p->filter and
+/* Zero point of the left side, which may come when it runs; and what is done with sums: bias and new scale of quantized ones, the bias alone of others. p->filter and
  * p->filters are set. */
 cm_status cm_c_sums(cm_c_piece *piece, const cm_c_factors *f, cm_c_product *p, cm_error *error);
 

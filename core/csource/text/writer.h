@@ -69,6 +69,7 @@ typedef struct cm_c_stream {
   cm_type type;
   int64_t strides[CM_RANK_MAX];
   const char *table[CM_RANK_MAX]; /* an array of the code instead of a stride: elements skipped at each index; NULL: none */
+  bool address;                   /* an expression is given the address, not what is there */
 } cm_c_stream;
 
 /* "float", "int8_t", ...; NULL: C has none. */
@@ -89,6 +90,9 @@ void cm_c_print_array(const cm_tensor *tensor, const char *name, FILE *out);
 /* Where an input or output of a piece begins, as C; one that lies in several places is gathered first. A left-out one: "NULL". */
 cm_status cm_c_input(cm_c_piece *piece, uint32_t input, char at[CM_C_AT_MAX], cm_error *error);
 cm_status cm_c_output(cm_c_piece *piece, uint32_t output, char at[CM_C_AT_MAX], cm_error *error);
+
+/* Whether an output is there. */
+bool cm_c_makes(const cm_c_piece *piece, uint32_t output);
 
 /* Planes of an image with room around each, of bytes that are all `fill`; `made`: an input that lies in several places was gathered into it at once. */
 typedef struct cm_c_frame {
@@ -137,6 +141,9 @@ typedef struct cm_c_word {
 /* A call of a kernel of core/csource/kernels; the last word has no name. */
 cm_status cm_c_kernel(cm_c_piece *piece, const char *kernel, const cm_c_word *words, const char *arguments, cm_error *error);
 
+/* The same on inputs and outputs by their numbers, as "01?2>0?1": of those behind a ? one that is there. */
+cm_status cm_c_kernel_on(cm_c_piece *piece, const char *kernel, const char *operands, const cm_c_word *words, cm_error *error);
+
 /* Goes through elements: out[k] = expressions[k], in which the inputs are called a, b, c, ...; one loop a dimension, after dimensions that lie
  * together in all are made one. */
 typedef struct cm_c_pointwise {
@@ -146,6 +153,8 @@ typedef struct cm_c_pointwise {
   cm_c_stream inputs[CM_C_STREAMS], outputs[2];
   const char *expressions[2];
   const char *ahead; /* of all inputs but the first: made where they change, as double k; NULL */
+  const char *sum;   /* what is summed in double over the last dimensions, which the output has not: the sum is s; NULL */
+  const char *place; /* elements that the first output lies further at each index, where what is there is *o; NULL */
 } cm_c_pointwise;
 cm_status cm_c_pointwise_call(cm_c_piece *piece, cm_c_pointwise *p, cm_error *error);
 

@@ -5,27 +5,21 @@
 
 #include "core/operators/recurrent.h"
 
-/* Functions of x by ONNX's names, with what alpha (a) and beta (b) are unless given. */
-#define EACH_ACTIVATION(A)                                                                                                         \
-  A(Sigmoid, 1 / (1 + exp(-x)), 0, 0) A(Tanh, tanh(x), 0, 0) A(Relu, x > 0 ? x : 0, 0, 0) A(Affine, a * x + b, 1, 0)               \
-  A(LeakyRelu, x < 0 ? a * x : x, 0.01, 0) A(ThresholdedRelu, x > a ? x : 0, 1, 0) A(ScaledTanh, a * tanh(b * x), 1, 1)            \
-  A(HardSigmoid, fmin(fmax(a * x + b, 0), 1), 0.2, 0.5) A(Elu, x < 0 ? a * expm1(x) : x, 1, 0)                                     \
-  A(Softsign, x / (1 + fabs(x)), 0, 0) A(Softplus, x > 30 ? x : log1p(exp(x)), 0, 0)
-
-#define FUNCTION(name, result, alpha, beta)                                          \
-  static double a_##name(double x, CM_UNUSED double a, CM_UNUSED double b)           \
-  {                                                                                  \
-    return result;                                                                   \
+#define ACTIVATION(name, result, first, second)                                              \
+  static double a_##name(double x, CM_UNUSED double alpha, CM_UNUSED double beta) \
+  {                                                                                          \
+    return result;                                                                           \
   }
-EACH_ACTIVATION(FUNCTION)
+#include "core/operators/ops/activation.def"
+#undef ACTIVATION
 
 static const struct {
   const char *name;
-  cm_activation function;
-  double alpha, beta; /* defaults */
+  cm_cell_function usual;
 } activations[] = {
-#define ROW_OF(name, result, alpha, beta) {#name, a_##name, alpha, beta},
-  EACH_ACTIVATION(ROW_OF)
+#define ACTIVATION(name, result, first, second) {#name, {a_##name, first, second, #result}},
+#include "core/operators/ops/activation.def"
+#undef ACTIVATION
 };
 enum { ACTIVATIONS = sizeof activations / sizeof *activations };
 
@@ -72,7 +66,7 @@ cm_status cm_recurrent_functions(const cm_call *call, cm_recurrent *r, cm_error 
     if (i == ACTIVATIONS)
       return cm_call_fail(call, error, "has an activation '%.*s' that is not computed", (int)length, text);
     cm_cell_function *f = &r->function[k / r->functions][k % r->functions];
-    *f = (cm_cell_function){activations[i].function, activations[i].alpha, activations[i].beta};
+    *f = activations[i].usual;
     /* Parameters stand in the order of the functions that have any. */
     bool has_alpha = f->alpha != 0 || f->apply == a_Affine, has_beta = f->beta != 0 || f->apply == a_Affine;
     if (has_alpha && alpha != NULL && alphas < alpha->count)

@@ -4,7 +4,7 @@
 
 #include "core/operators/operator.h"
 
-enum { LETTERS = 52, LABELS = LETTERS + CM_RANK_MAX, OPERANDS_MAX = 16 };
+enum { LABELS = CM_EINSUM_LABELS, LETTERS = LABELS - CM_RANK_MAX, OPERANDS_MAX = CM_EINSUM_INPUTS };
 
 /* Labels of each operand's dimensions: letters, then one for each dimension of the ellipsis. */
 typedef struct einsum {
@@ -67,6 +67,15 @@ static void implicit_output(einsum *e)
   }
 }
 
+/* How often a label stands in a term. */
+static uint32_t times(const einsum *e, uint32_t term, uint32_t label)
+{
+  uint32_t found = 0;
+  for (uint32_t k = 0; k < e->rank[term]; k++)
+    found += e->label[term][k] == label;
+  return found;
+}
+
 static cm_status read_equation(const cm_call *call, const cm_shape *input, einsum *e, cm_error *error)
 {
   const char *at = cm_node_text(call->node, "equation", "");
@@ -106,9 +115,11 @@ static cm_status read_equation(const cm_call *call, const cm_shape *input, einsu
   }
   at += at[1] == '>' ? 2 : 1;
   CM_TRY(read_term(call, &at, e->broadcast, e->label[e->operand_count], &e->rank[e->operand_count], error));
-  for (uint32_t k = 0; k < e->rank[e->operand_count]; k++)
-    if (!e->used[e->label[e->operand_count][k]])
-      return cm_call_fail(call, error, "has a label in its output that no input has");
+  for (uint32_t k = 0; k < e->rank[e->operand_count]; k++) {
+    const uint32_t label = e->label[e->operand_count][k];
+    if (!e->used[label] || times(e, e->operand_count, label) > 1)
+      return cm_call_fail(call, error, "has a label in its output %s", e->used[label] ? "twice" : "that no input has");
+  }
   return CM_OK;
 }
 
@@ -134,25 +145,12 @@ bool cm_einsum_axes(const cm_call *call, uint32_t input, uint32_t axes[CM_RANK_M
   if (read_equation(call, call->input, &e, &ignored) != CM_OK || input >= e.operand_count)
     return false;
   const uint32_t *out = e.label[e.operand_count], rank = e.rank[e.operand_count];
-  for (uint32_t i = 0; i < rank; i++)
-    for (uint32_t k = 0; k < i; k++)
-      if (out[i] == out[k])
-        return false;
   for (uint32_t d = 0; d < e.rank[input]; d++) {
     axes[d] = CM_NONE;
     for (uint32_t k = 0; k < rank && call->input[input].dims[d] != 1; k++)
       axes[d] = out[k] == e.label[input][d] ? k : axes[d];
   }
   return true;
-}
-
-/* How often a label stands in a term. */
-static uint32_t times(const einsum *e, uint32_t term, uint32_t label)
-{
-  uint32_t found = 0;
-  for (uint32_t k = 0; k < e->rank[term]; k++)
-    found += e->label[term][k] == label;
-  return found;
 }
 
 bool cm_einsum_is_product(const cm_call *call)
@@ -189,37 +187,34 @@ uint64_t cm_einsum_sums(const cm_call *call)
   return sums;
 }
 
-/* Steps of every operand when a label counts up: labels of the output first, then those that are summed. */
-typedef struct walk {
-  uint32_t count, kept;
-  int64_t dims[LABELS], step[OPERANDS_MAX][LABELS];
-} walk;
-
-static void make_walk(const einsum *e, cm_tensor *const *value, walk *w)
+cm_status cm_einsum_walk_of(const cm_call *call, cm_einsum_walk *w, cm_error *error)
 {
   uint32_t order[LABELS];
   bool taken[LABELS] = {false};
-  *w = (walk){.count = 0};
-  for (uint32_t k = 0; k < e->rank[e->operand_count]; k++) {
-    order[w->count++] = e->label[e->operand_count][k];
-    taken[e->label[e->operand_count][k]] = true;
+  einsum e;
+  CM_TRY(read_equation(call, call->input, &e, error));
+  *w = (cm_einsum_walk){.count = 0};
+  for (uint32_t k = 0; k < e.rank[e.operand_count]; k++) {
+    order[w->count++] = e.label[e.operand_count][k];
+    taken[e.label[e.operand_count][k]] = true;
   }
   w->kept = w->count;
   for (uint32_t l = 0; l < LABELS; l++)
-    if (e->used[l] && !taken[l])
+    if (e.used[l] && !taken[l])
       order[w->count++] = l;
   for (uint32_t j = 0; j < w->count; j++)
-    w->dims[j] = e->extent[order[j]];
-  for (uint32_t i = 0; i < e->operand_count; i++) {
+    w->dims[j] = e.extent[order[j]];
+  for (uint32_t i = 0; i < e.operand_count; i++) {
     int64_t strides[CM_RANK_MAX];
-    cm_strides(value[i]->rank, value[i]->dims, strides);
+    cm_strides(call->input[i].rank, call->input[i].dims, strides);
     for (uint32_t j = 0; j < w->count; j++)
-      for (uint32_t k = 0; k < e->rank[i]; k++) /* a label twice in one term walks its diagonal */
-        w->step[i][j] += e->label[i][k] == order[j] && value[i]->dims[k] != 1 ? strides[k] : 0;
+      for (uint32_t k = 0; k < e.rank[i]; k++) /* a label twice in one term walks its diagonal */
+        w->step[i][j] += e.label[i][k] == order[j] && call->input[i].dims[k] != 1 ? strides[k] : 0;
   }
+  return CM_OK;
 }
 
-static double one_sum(const walk *w, uint32_t operands, cm_tensor *const *value, const int64_t *base)
+static double one_sum(const cm_einsum_walk *w, uint32_t operands, cm_tensor *const *value, const int64_t *base)
 {
   int64_t index[LABELS] = {0}, at[OPERANDS_MAX];
   double sum = 0;
@@ -250,18 +245,16 @@ static double one_sum(const walk *w, uint32_t operands, cm_tensor *const *value,
 
 cm_status cm_kernel_einsum(cm_call *call, cm_error *error)
 {
-  einsum e;
-  walk w;
+  cm_einsum_walk w;
   cm_tensor *y = call->result[0];
   int64_t index[CM_RANK_MAX] = {0};
-  CM_TRY(read_equation(call, call->input, &e, error));
-  make_walk(&e, call->value, &w);
+  CM_TRY(cm_einsum_walk_of(call, &w, error));
   for (uint64_t k = 0; k < y->count; k++) {
-    int64_t base[OPERANDS_MAX] = {0};
-    for (uint32_t i = 0; i < e.operand_count; i++)
+    int64_t base[CM_EINSUM_INPUTS] = {0};
+    for (uint32_t i = 0; i < call->input_count; i++)
       for (uint32_t j = 0; j < w.kept; j++)
         base[i] += index[j] * w.step[i][j];
-    cm_tensor_put_number(y, k, one_sum(&w, e.operand_count, call->value, base), false);
+    cm_tensor_put_number(y, k, one_sum(&w, call->input_count, call->value, base), false);
     (void)cm_next_index(y->rank, y->dims, index);
   }
   return CM_OK;

@@ -254,6 +254,25 @@ uint64_t cm_resize_taps(const cm_call *call, uint32_t axis)
   return (uint64_t)weigh(&r, axis, r.place.whole[axis], 0, weights, &first);
 }
 
+bool cm_resize_weights(const cm_call *call, uint32_t axis, int64_t x, cm_taps *taps)
+{
+  double all[TAPS_MAX];
+  resizing r;
+  bool known;
+  cm_error ignored;
+  int64_t first;
+  if (read_resizing(call, &call->input[0], &r, &known, &ignored) != CM_OK || !known || r.crop)
+    return false;
+  const int64_t whole = r.place.whole[axis];
+  taps->count = (uint32_t)weigh(&r, axis, whole, origin(&r, axis, whole, x + r.place.out_from[axis]), all, &first);
+  if (taps->count > CM_TAPS_MOST)
+    return false;
+  memcpy(taps->weights, all, taps->count * sizeof *all);
+  for (uint32_t k = 0; k < taps->count; k++)
+    taps->places[k] = clamp(clamp(first + k, 0, whole - 1) - r.place.from[axis], 0, call->input[0].dims[axis] - 1);
+  return true;
+}
+
 /* Resizes one axis of a [outer, extent, inner] block. */
 static void resize_axis(const resizing *r, uint32_t axis, int64_t outer, int64_t extent, int64_t inner,
                         const double *in, double *out)
