@@ -11,14 +11,14 @@ void cm_hypergraph_free(cm_hypergraph *graph)
     return;
   cm_hypergraph_drop_inbound(graph); /* the targets take its room */
   cm_pins_unpack(&graph->packed);
-  CM_FREE(graph->own_gap, graph->net_begin, graph->net_targets, graph->net_source, graph->in_count, graph->out_first, graph->out_net,
+  CM_FREE(graph->own_code, graph->net_begin, graph->net_targets, graph->net_source, graph->in_count, graph->out_first, graph->out_net,
           graph->size, graph->synapses, graph->number, graph->own_net_weight, graph->own_net_size, graph);
 }
 
 void cm_hypergraph_drop_targets(cm_hypergraph *g)
 {
-  cm_free(g->own_gap);
-  g->gap = g->own_gap = NULL;
+  cm_free(g->own_code);
+  g->code = g->own_code = NULL;
 }
 
 bool cm_hypergraph_reaches_many(const cm_hypergraph *g)
@@ -83,7 +83,7 @@ static cm_status pack_pins(const cm_topology *topology, const uint32_t *rank, cm
   CM_TRY(CM_NEW(run->memory, begin, g->net_count, error));
   cm_status status = cm_pins_pack(topology, begin, run, &g->packed, error);
   if (status == CM_OK) {
-    g->gap = (const uint16_t *)topology->pin;
+    g->code = (const unsigned char *)topology->pin;
     g->pin = NULL;
     for (uint32_t e = 0; e < g->net_count; e++)
       g->net_begin[e] = begin[rank[e]];
