@@ -17,8 +17,10 @@ void cm_hypergraph_free(cm_hypergraph *graph)
 
 void cm_hypergraph_drop_targets(cm_hypergraph *g)
 {
-  cm_free(g->own_code);
+  CM_FREE(g->own_code, g->net_begin, g->net_targets);
   g->code = g->own_code = NULL;
+  g->net_begin = NULL;
+  g->net_targets = NULL;
 }
 
 bool cm_hypergraph_reaches_many(const cm_hypergraph *g)
@@ -29,9 +31,9 @@ bool cm_hypergraph_reaches_many(const cm_hypergraph *g)
 cm_status cm_hypergraph_arrays(cm_hypergraph *g, cm_run *run, cm_error *error)
 {
   size_t n = g->vertex_count, nets = g->net_count;
-  return CM_NEW_ALL(run->memory, error, CM_ARRAY(g->net_begin, nets), CM_ARRAY(g->net_targets, nets), CM_ARRAY(g->net_source, nets),
-                    CM_ARRAY(g->in_count, n), CM_ARRAY(g->size, n), CM_ARRAY(g->synapses, n),
-                    CM_ARRAY(g->out_first, n + 2) /* starts are kept a place ahead while filling */, CM_ARRAY(g->out_net, nets));
+  return CM_NEW_ALL(run->memory, error, CM_ARRAY(g->net_source, nets), CM_ARRAY(g->in_count, n), CM_ARRAY(g->size, n),
+                    CM_ARRAY(g->synapses, n), CM_ARRAY(g->out_first, n + 2) /* starts are kept a place ahead while filling */,
+                    CM_ARRAY(g->out_net, nets));
 }
 
 cm_status cm_hypergraph_list_outbound(cm_hypergraph *g, cm_run *run, cm_error *error)
@@ -133,7 +135,7 @@ static cm_status fill_from_topology(const cm_demand *demand, cm_hypergraph_kind 
   g->pin = topology->pin;
   CM_TRY(cm_hypergraph_arrays(g, run, error));
   CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(g->number, g->vertex_count), CM_ARRAY(g->own_net_weight, g->net_count),
-                    CM_ARRAY(rank, g->net_count)));
+                    CM_ARRAY(g->net_begin, g->net_count), CM_ARRAY(g->net_targets, g->net_count), CM_ARRAY(rank, g->net_count)));
   g->net_weight = g->own_net_weight;
   for (uint32_t e = 0; e < g->net_count; e++)
     rank[e] = e;

@@ -101,7 +101,7 @@ static inline uint32_t cm_targets_next_kept(cm_targets *targets)
   targets->left--;
   if (targets->pin != NULL)
     return *targets->pin++;
-  return cm_list_next(&targets->list);
+  return targets->number != NULL ? cm_list_next(&targets->list) : cm_list_next_low(&targets->list);
 }
 
 /* The next target. While any is left. */

@@ -81,6 +81,8 @@ static cm_status close_gaps(merging *w, cm_error *error)
 static cm_status merge_pins(merging *w, cm_error *error)
 {
   const cm_hypergraph *fine = w->fine;
+  CM_TRY(CM_NEW_ALL(w->run->memory, error, CM_ARRAY(w->coarse->net_begin, w->coarse->net_count),
+                    CM_ARRAY(w->coarse->net_targets, w->coarse->net_count)));
   w->width = cm_list_bits(w->coarse->vertex_count);
   w->ranges = w->run->threads < CM_RANGES_MAX ? w->run->threads : CM_RANGES_MAX;
   for (uint32_t range = 0; range < w->ranges; range++) {
@@ -114,7 +116,7 @@ cm_status cm_hypergraph_merge_targets(const cm_hypergraph *fine, const uint32_t 
   merging w = {.fine = fine, .map = kept != NULL ? kept : map, .coarse = g, .run = run};
   cm_status status = merge_pins(&w, error);
   cm_free(kept);
-  return status;
+  CM_END(status, (void)0, cm_hypergraph_drop_targets(g));
 }
 
 static cm_status contract(const cm_hypergraph *fine, const uint32_t *map, cm_hypergraph *g, cm_run *run, cm_error *error)

@@ -15,11 +15,11 @@ static inline uint32_t cm_list_bits(uint32_t number)
   return number > 0 ? 32 - (uint32_t)__builtin_clz(number) : 0;
 }
 
-/* The low bits of each of `count` numbers below `range`. */
+/* The low bits of each of `count` numbers below `range`: log2(range / count), rounded down. */
 static inline uint32_t cm_list_width(uint32_t count, uint32_t range)
 {
-  uint32_t of_all = cm_list_bits(range), of_count = cm_list_bits(count);
-  return of_all > of_count ? of_all - of_count : 0;
+  uint32_t of_all = cm_list_bits(range), of_count = cm_list_bits(count), width = of_all > of_count ? of_all - of_count : 0;
+  return width - (width > 0 && (uint64_t)count << width > range);
 }
 
 static inline uint64_t cm_list_low_bytes(uint32_t count, uint32_t width)
@@ -70,37 +70,45 @@ static inline void cm_list_put(unsigned char *code, cm_list_end *end, uint32_t n
 
 /* What is still to come of a list. */
 typedef struct cm_list {
-  const unsigned char *low, *high; /* high: NULL: the numbers are their low bits alone, in any order */
-  uint64_t bit;                    /* of the next one's, from `low` on */
-  uint64_t word;                   /* ones that were not counted yet, of the word before `high` */
-  uint32_t width, zeros;           /* before that word, less the ones that were counted in it, modulo 2^32 */
+  const unsigned char *low, *high;
+  uint64_t bit;                  /* of the next one's, from `low` on */
+  uint64_t word;                 /* ones that were not counted yet, of the word before `high` */
+  uint32_t width, mask;          /* of low bits */
+  uint32_t zeros;                /* before that word, less the ones that were counted in it, modulo 2^32 */
 } cm_list;
 
+/* A list of numbers that are their low bits alone, in any order. */
 static inline cm_list cm_list_plain(const unsigned char *code, uint32_t width)
 {
-  return (cm_list){.low = code, .width = width};
+  return (cm_list){.low = code, .width = width, .mask = (UINT32_C(1) << width) - 1};
 }
 
 static inline cm_list cm_list_of(const unsigned char *code, uint32_t count, uint32_t range)
 {
   uint32_t width = cm_list_width(count, range);
-  return (cm_list){.low = code, .high = code + cm_list_low_bytes(count, width), .width = width, .zeros = -64U};
+  cm_list list = cm_list_plain(code, width);
+  list.high = code + cm_list_low_bytes(count, width);
+  list.zeros = -64U;
+  return list;
+}
+
+/* The next number of a plain list. While any is left. */
+static inline uint32_t cm_list_next_low(cm_list *l)
+{
+  uint32_t low = (uint32_t)(cm_list_word(l->low + l->bit / 8) >> l->bit % 8) & l->mask;
+  l->bit += l->width;
+  return low;
 }
 
 /* The next number. While any is left. */
 static inline uint32_t cm_list_next(cm_list *l)
 {
-  uint32_t number = (uint32_t)(cm_list_word(l->low + l->bit / 8) >> l->bit % 8) & ((UINT32_C(1) << l->width) - 1);
-  l->bit += l->width;
-  if (l->high == NULL)
-    return number;
   while (__builtin_expect(l->word == 0, 0)) {
     l->word = cm_list_word(l->high);
     l->high += sizeof l->word;
     l->zeros += 64;
   }
-  number |= (l->zeros + (uint32_t)__builtin_ctzll(l->word)) << l->width;
+  uint32_t high = l->zeros-- + (uint32_t)__builtin_ctzll(l->word);
   l->word &= l->word - 1;
-  l->zeros--;
-  return number;
+  return high << l->width | cm_list_next_low(l);
 }
