@@ -3,6 +3,7 @@
 #include "core/look/look.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/limits/populations.h"
 
@@ -23,27 +24,41 @@ static bool has_room(const cm_limits *l, const part *p, double budget_ns)
   return p->ns <= budget_ns && cm_memory_holds(l, p->use[CM_NEURONS], p->use[CM_SYNAPSES], p->use[CM_INBOUND_AXONS]);
 }
 
-/* The stretch with one more neuron; *packets gets what its axons that are new in it add. */
-static part with(const cm_look *look, const cm_strand *s, const cm_costs *costs, uint32_t i, const part *before, double *packets)
+/* What a neuron brings: the rate and number of its axons, of those that are new in the stretch beside all. */
+typedef struct inputs {
+  double rate, new_rate;
+  uint64_t axons, new_axons;
+} inputs;
+
+/* Of the neuron at place i, of which *code is the list, and then the next one's. */
+static inputs count_inputs(const cm_look *look, const cm_strand *s, uint32_t i, uint32_t begin, const unsigned char **code)
+{
+  const uint32_t nets = look->demand->network->net_count, count = (uint32_t)(s->first[i + 1] - s->first[i]);
+  cm_list list = cm_list_of(*code, count, nets);
+  inputs in = {.axons = count};
+  *code += cm_list_bytes(count, nets);
+  for (uint32_t left = count; left > 0; left--) {
+    const uint32_t e = cm_list_next(&list);
+    const double rate = look->rate[e];
+    const bool new = look->last[e] <= begin;
+    look->last[e] = i + 1;
+    in.rate += rate;
+    in.new_rate += new ? rate : 0;
+    in.new_axons += new;
+  }
+  return in;
+}
+
+/* The stretch with one more neuron. */
+static part with(const cm_look *look, const cm_costs *costs, uint32_t v, const part *before, const inputs *in)
 {
   const cm_charge_cost *c = costs->charge;
-  uint32_t v = s->neuron[i];
   part p = *before;
-  double synapses = 0, added = 0;
-  uint64_t axons = 0;
-  for (uint64_t k = s->first[i]; k < s->first[i + 1]; k++) {
-    const double rate = look->rate[s->net[k]];
-    const bool new = s->after[k] <= before->begin;
-    synapses += rate;
-    added += new ? rate : 0;
-    axons += new;
-  }
-  *packets = added;
   uint32_t size = cm_demand_size(look->demand, v);
-  p.use[CM_INBOUND_AXONS] += axons;
+  p.use[CM_INBOUND_AXONS] += in->new_axons;
   p.use[CM_NEURONS] += size;
-  p.use[CM_SYNAPSES] += s->first[i + 1] - s->first[i];
-  p.ns += *packets * c[CM_CHARGE_PACKET_RECEIVED].ns + synapses * c[CM_CHARGE_SYNAPSE].ns + size * c[CM_CHARGE_NEURON].ns +
+  p.use[CM_SYNAPSES] += in->axons;
+  p.ns += in->new_rate * c[CM_CHARGE_PACKET_RECEIVED].ns + in->rate * c[CM_CHARGE_SYNAPSE].ns + size * c[CM_CHARGE_NEURON].ns +
           look->sends[v] * (c[CM_CHARGE_SPIKE].ns + c[CM_CHARGE_PACKET_SENT].ns);
   return p;
 }
@@ -56,19 +71,23 @@ static cm_line_cut cut_line(const cm_look *look, const cm_strand *s, const cm_co
   const uint32_t *population = cm_populations_limited(t, limits) ? t->population_of : NULL;
   cm_line_cut c = {0};
   part now = {0};
+  const unsigned char *code = s->code;
+  memset(look->last, 0, t->net_count * sizeof *look->last);
   for (uint32_t i = 0; i < s->count; i++) {
-    double packets;
-    part next = with(look, s, costs, i, &now, &packets);
+    inputs in = count_inputs(look, s, i, now.begin, &code);
+    part next = with(look, costs, s->neuron[i], &now, &in);
     const bool another = population != NULL && i > 0 && population[s->neuron[i]] != population[s->neuron[i - 1]];
     if (now.use[CM_NEURONS] > 0 && (another || !has_room(limits, &next, budget_ns))) {
       c.parts++;
       c.ns += now.ns;
-      next = with(look, s, costs, i, &(part){.begin = i}, &packets);
+      in.new_rate = in.rate; /* all are */
+      in.new_axons = in.axons;
+      next = with(look, costs, s->neuron[i], &(part){.begin = i}, &in);
     }
     now = next;
     if (number != NULL)
       number[s->neuron[i]] = (uint32_t)c.parts;
-    c.packets += packets;
+    c.packets += in.new_rate;
     for (cm_resource r = 0; r < CM_RESOURCES; r++)
       c.most[r] = fmax(c.most[r], (double)now.use[r]);
   }
@@ -299,7 +318,8 @@ cm_status cm_look_begin(const cm_demand *demand, uint64_t pins_max, cm_run *run,
 {
   const cm_topology *t = demand->network;
   cm_look l = {.demand = demand, .run = run};
-  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(l.rate, t->net_count), CM_ARRAY(l.sends, t->vertex_count));
+  cm_status status = CM_NEW_ALL(run->memory, error, CM_ARRAY(l.rate, t->net_count), CM_ARRAY(l.sends, t->vertex_count),
+                                CM_ARRAY(l.last, t->net_count));
   for (uint32_t e = 0; status == CM_OK && e < t->net_count; e++) {
     l.rate[e] = (double)cm_demand_net_weight(demand, e) / (double)t->weight_scale;
     l.sends[cm_topology_source(t, e)] += l.rate[e];
@@ -314,6 +334,6 @@ void cm_look_end(cm_look *look)
 {
   for (int k = 0; k < CM_STRANDS; k++)
     cm_strand_free(&look->strand[k]);
-  CM_FREE(look->rate, look->sends);
+  CM_FREE(look->rate, look->sends, look->last);
   *look = (cm_look){0};
 }

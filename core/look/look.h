@@ -12,6 +12,7 @@ typedef struct cm_look {
   cm_strand strand[CM_STRANDS];
   double *rate;      /* [nets] spikes a step */
   double *sends;     /* [vertices] rate of its axons */
+  uint32_t *last;    /* [nets] while a line is cut: the place after the last neuron that the axon reached; 0: none yet */
   double axons;      /* rate of all that have a target */
 } cm_look;
 

@@ -97,36 +97,35 @@ static uint32_t find_places(const cm_topology *t, uint32_t e, const uint32_t *pl
   return count;
 }
 
+/* Where the list of each neuron goes, whose lengths stand in s->first. */
+static cm_status place_lists(uint32_t nets, cm_run *run, cm_strand *s, cm_list_end **end, cm_error *error)
+{
+  uint64_t bytes = 0;
+  CM_TRY(CM_NEW(run->memory, *end, s->count, error));
+  for (uint32_t i = 0; i < s->count; i++) {
+    uint32_t count = (uint32_t)s->first[i + 1];
+    (*end)[i] = cm_list_begin(bytes, count, nets);
+    bytes += cm_list_bytes(count, nets);
+    s->first[i + 1] += s->first[i];
+  }
+  return CM_NEW(run->memory, s->code, bytes + CM_LIST_BEYOND, error);
+}
+
 /* Turns the network's lists round for the neurons of the strand; `place` [vertices], UINT32_MAX: not here; found [vertices + 1]. */
 static cm_status gather(const cm_topology *t, const uint32_t *place, uint32_t *found, cm_run *run, cm_strand *s, cm_error *error)
 {
-  CM_TRY(CM_NEW(run->memory, s->first, (size_t)s->count + 2, error));
+  cm_list_end *end = NULL;
+  CM_TRY(CM_NEW(run->memory, s->first, (size_t)s->count + 1, error));
   for (uint32_t e = 0; e < t->net_count; e++)
     for (uint32_t k = find_places(t, e, place, found); k-- > 0;)
-      s->first[found[k] + 2]++;
-  for (uint32_t i = 2; i < s->count + 2; i++)
-    s->first[i] += s->first[i - 1];
-  uint64_t pins = s->first[s->count + 1];
-  s->share = t->pin_count > 0 ? (double)pins / (double)t->pin_count : 1;
-  CM_TRY(CM_NEW(run->memory, s->net, pins + 1, error));
-  for (uint32_t e = 0; e < t->net_count; e++)
+      s->first[found[k] + 1]++;
+  cm_status status = place_lists(t->net_count, run, s, &end, error);
+  for (uint32_t e = 0; e < t->net_count && status == CM_OK; e++)
     for (uint32_t k = find_places(t, e, place, found); k-- > 0;)
-      s->net[s->first[found[k] + 1]++] = e;
-  return CM_OK;
-}
-
-static cm_status find_last(const cm_topology *t, cm_run *run, cm_strand *s, cm_error *error)
-{
-  uint32_t *last;
-  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(s->after, s->first[s->count] + 1), CM_ARRAY(last, t->net_count)));
-  for (uint32_t i = 0; i < s->count; i++) {
-    for (uint64_t k = s->first[i]; k < s->first[i + 1]; k++)
-      s->after[k] = last[s->net[k]];
-    for (uint64_t k = s->first[i]; k < s->first[i + 1]; k++)
-      last[s->net[k]] = i + 1;
-  }
-  cm_free(last);
-  return CM_OK;
+      cm_list_put(s->code, &end[found[k]], e);
+  s->share = t->pin_count > 0 ? (double)s->first[s->count] / (double)t->pin_count : 1;
+  cm_free(end);
+  return status;
 }
 
 cm_status cm_strand_new(const cm_demand *demand, cm_strand_order order, uint64_t pins_max, cm_run *run, cm_strand *strand,
@@ -145,13 +144,12 @@ cm_status cm_strand_new(const cm_demand *demand, cm_strand_order order, uint64_t
       place[s.neuron[i]] = i;
     status = gather(t, place, found, run, &s, error);
   }
-  CM_THEN(status, find_last(t, run, &s, error));
   CM_FREE(place, found);
   CM_END(status, *strand = s, cm_strand_free(&s));
 }
 
 void cm_strand_free(cm_strand *strand)
 {
-  CM_FREE(strand->first, strand->net, strand->after, strand->neuron);
+  CM_FREE(strand->first, strand->code, strand->neuron);
   *strand = (cm_strand){0};
 }

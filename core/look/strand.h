@@ -3,13 +3,13 @@
 
 #include "base/run.h"
 #include "core/network/demand.h"
+#include "core/partition/axon/lists.h"
 
 /* Stretches of the line, all of it where the network is small: every neuron with the axons that reach it. */
 typedef struct cm_strand {
   uint32_t count;    /* neurons */
-  uint64_t *first;   /* [count + 1] */
-  uint32_t *net;     /* [first[count]] axons into each */
-  uint32_t *after;   /* [first[count]] the place after the last one before it that the axon reaches; 0: there is none */
+  uint64_t *first;   /* [count + 1] number of axons into all before it */
+  unsigned char *code; /* of each, one after another, the list of axons into it */
   uint32_t *neuron;  /* [count] which it is */
   double share;      /* of the network's synapses that are here; 1: all of it */
 } cm_strand;
@@ -22,7 +22,7 @@ typedef enum cm_strand_order {
 } cm_strand_order;
 
 /* Makes the line of a directed network. Where it has more than `pins_max` synapses, stretches of it, evenly spread, that have about as
- * many. By the run's seed. O(pins + vertices log(vertices)); 8 bytes a synapse of the stretches, 32 a neuron. */
+ * many. By the run's seed. O(pins + vertices log(vertices)); 2 bytes a synapse of the stretches, 32 a neuron. */
 cm_status cm_strand_new(const cm_demand *demand, cm_strand_order order, uint64_t pins_max, cm_run *run, cm_strand *strand,
                         cm_error *error);
 void cm_strand_free(cm_strand *strand); /* harmless on a zeroed one */

@@ -20,7 +20,7 @@ libcoremap_a_SOURCES += \
   core/partition/step/step_anneal.h core/partition/step/step_anneal.c \
   core/partition/step/step_bound.h core/partition/step/step_bound.c \
   core/partition/step/step.h core/partition/step/step.c \
-  core/partition/axon/gaps.h core/partition/axon/packed_pins.h core/partition/axon/packed_pins.c core/partition/axon/hypergraph.h core/partition/axon/hypergraph_internal.h \
+  core/partition/axon/lists.h core/partition/axon/packed_pins.h core/partition/axon/packed_pins.c core/partition/axon/hypergraph.h core/partition/axon/hypergraph_internal.h \
   core/partition/axon/hypergraph.c core/partition/axon/hypergraph_inbound.c core/partition/axon/hypergraph_merge.c \
   core/partition/axon/bands.h core/partition/axon/bands.c \
   core/partition/axon/cluster.h core/partition/axon/cluster.c \

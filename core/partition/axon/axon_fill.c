@@ -62,7 +62,7 @@ static void account(cm_axon_state *s, const cm_net_state *net, uint64_t *axons)
   }
 }
 
-/* The presences of a range stand close together, each net with room for half more than the parts that it reaches. */
+/* The presences of a range stand close together, each net with room for a quarter more than the parts that it reaches. */
 static cm_status fill_range(void *context, size_t range, cm_error *error)
 {
   const filling *w = context;
@@ -77,7 +77,7 @@ static cm_status fill_range(void *context, size_t range, cm_error *error)
     uint64_t most = cm_presences_max(s, e);
     *net = (cm_net_state){.first = next, .weight = g->net_weight[e], .home = s->part[g->net_source[e]], .copy_size = g->net_size != NULL ? g->net_size[e] : 0};
     count_presences(w, net, seats);
-    net->room = (uint32_t)(net->lambda + net->lambda / 2 + 2 < most ? net->lambda + net->lambda / 2 + 2 : most);
+    net->room = (uint32_t)(net->lambda + net->lambda / 4 + 2 < most ? net->lambda + net->lambda / 4 + 2 : most);
     next += net->room;
     account(s, net, axons);
   }

@@ -43,7 +43,7 @@ void cm_axon_levels_drop(cm_axon_levels *levels, uint32_t first)
 cm_status cm_axon_levels_list(const cm_axon_levels *levels, uint32_t level, cm_run *run, cm_error *error)
 {
   cm_hypergraph *g = levels->graph[level];
-  if (g->pin == NULL && g->gap == NULL)
+  if (g->pin == NULL && g->code == NULL)
     CM_TRY(cm_hypergraph_merge_targets(levels->graph[level - 1], levels->map[level - 1], g, run, error));
   return cm_hypergraph_list_inbound(g, run, error);
 }

@@ -11,14 +11,16 @@ void cm_hypergraph_free(cm_hypergraph *graph)
     return;
   cm_hypergraph_drop_inbound(graph); /* the targets take its room */
   cm_pins_unpack(&graph->packed);
-  CM_FREE(graph->own_gap, graph->net_begin, graph->net_targets, graph->net_source, graph->in_count, graph->out_first, graph->out_net,
+  CM_FREE(graph->own_code, graph->net_begin, graph->net_targets, graph->net_source, graph->in_count, graph->out_first, graph->out_net,
           graph->size, graph->synapses, graph->number, graph->own_net_weight, graph->own_net_size, graph);
 }
 
 void cm_hypergraph_drop_targets(cm_hypergraph *g)
 {
-  cm_free(g->own_gap);
-  g->gap = g->own_gap = NULL;
+  CM_FREE(g->own_code, g->net_begin, g->net_targets);
+  g->code = g->own_code = NULL;
+  g->net_begin = NULL;
+  g->net_targets = NULL;
 }
 
 bool cm_hypergraph_reaches_many(const cm_hypergraph *g)
@@ -29,9 +31,9 @@ bool cm_hypergraph_reaches_many(const cm_hypergraph *g)
 cm_status cm_hypergraph_arrays(cm_hypergraph *g, cm_run *run, cm_error *error)
 {
   size_t n = g->vertex_count, nets = g->net_count;
-  return CM_NEW_ALL(run->memory, error, CM_ARRAY(g->net_begin, nets), CM_ARRAY(g->net_targets, nets), CM_ARRAY(g->net_source, nets),
-                    CM_ARRAY(g->in_count, n), CM_ARRAY(g->size, n), CM_ARRAY(g->synapses, n),
-                    CM_ARRAY(g->out_first, n + 2) /* starts are kept a place ahead while filling */, CM_ARRAY(g->out_net, nets));
+  return CM_NEW_ALL(run->memory, error, CM_ARRAY(g->net_source, nets), CM_ARRAY(g->in_count, n), CM_ARRAY(g->size, n),
+                    CM_ARRAY(g->synapses, n), CM_ARRAY(g->out_first, n + 2) /* starts are kept a place ahead while filling */,
+                    CM_ARRAY(g->out_net, nets));
 }
 
 cm_status cm_hypergraph_list_outbound(cm_hypergraph *g, cm_run *run, cm_error *error)
@@ -83,7 +85,7 @@ static cm_status pack_pins(const cm_topology *topology, const uint32_t *rank, cm
   CM_TRY(CM_NEW(run->memory, begin, g->net_count, error));
   cm_status status = cm_pins_pack(topology, begin, run, &g->packed, error);
   if (status == CM_OK) {
-    g->gap = (const uint16_t *)topology->pin;
+    g->code = (const unsigned char *)topology->pin;
     g->pin = NULL;
     for (uint32_t e = 0; e < g->net_count; e++)
       g->net_begin[e] = begin[rank[e]];
@@ -133,7 +135,7 @@ static cm_status fill_from_topology(const cm_demand *demand, cm_hypergraph_kind 
   g->pin = topology->pin;
   CM_TRY(cm_hypergraph_arrays(g, run, error));
   CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(g->number, g->vertex_count), CM_ARRAY(g->own_net_weight, g->net_count),
-                    CM_ARRAY(rank, g->net_count)));
+                    CM_ARRAY(g->net_begin, g->net_count), CM_ARRAY(g->net_targets, g->net_count), CM_ARRAY(rank, g->net_count)));
   g->net_weight = g->own_net_weight;
   for (uint32_t e = 0; e < g->net_count; e++)
     rank[e] = e;

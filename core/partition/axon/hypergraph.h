@@ -1,6 +1,6 @@
 /* The directed hypergraph on which the axon objective is partitioned: every net is one axon with its source, its
  * weight (spike rate) and its distinct targets. Lists are read from their beginning, by cm_targets and cm_nets: level 0
- * reads the topology's targets, all other lists are kept as gaps (gaps.h), about two bytes an entry. */
+ * may read the topology's targets, all other lists are packed (lists.h), one to two bytes an entry. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 #include "base/run.h"
 #include "core/network/demand.h"
-#include "core/partition/axon/gaps.h"
+#include "core/partition/axon/lists.h"
 #include "core/partition/axon/packed_pins.h"
 
 /* So many targets of a net are many. */
@@ -20,10 +20,9 @@ enum { CM_RANGES_MAX = 8 };
 typedef struct cm_hypergraph {
   uint32_t vertex_count, net_count;
   uint64_t pin_count;
-  const uint32_t *pin;      /* level 0: targets as numbers of the topology, whose array it is; NULL: in `gap` */
-  const uint16_t *gap;      /* ways from each target to the next, the first from the net's source; level 0: from 0, by numbers
-                               of the topology */
-  uint64_t *net_begin;      /* [net_count] where the targets of a net begin in `pin` or `gap` */
+  const uint32_t *pin;      /* level 0: targets as numbers of the topology, whose array it is; NULL: in `code` */
+  const unsigned char *code; /* level 0: a list of each net's targets as numbers of the topology; others: plain ones, in any order */
+  uint64_t *net_begin;      /* [net_count] where the targets of a net begin in `pin` or `code` */
   uint32_t *net_targets;    /* [net_count] number of its targets, distinct */
   uint32_t *net_source;     /* [net_count] */
   const uint32_t *net_weight; /* [net_count] rates, to 32 bits; heaviest net first */
@@ -33,8 +32,8 @@ typedef struct cm_hypergraph {
     *net_size; /* [net_count] what the net's own source, and each copy of it, takes of a part's neurons; NULL: reach_max is 0 */
   uint32_t *in_count;       /* [vertex_count] nets that have the vertex as a target, where in_counted */
   bool in_counted;          /* of level 0, and once they have been listed */
-  uint64_t *in_begin;       /* [vertex_count] where they begin in `in_gap`; NULL: not listed */
-  uint16_t *in_gap;         /* these nets, heaviest first: each but the first less the one before */
+  uint64_t *in_begin;       /* [vertex_count] where they begin in `in_code`; NULL: not listed */
+  unsigned char *in_code;   /* these nets, heaviest first */
   uint32_t *out_first;      /* [vertex_count + 1] */
   uint32_t *out_net;        /* [net_count] nets whose source the vertex is, ascending */
   uint32_t *size;           /* [vertex_count] */
@@ -42,7 +41,7 @@ typedef struct cm_hypergraph {
   uint32_t *number;         /* [vertex_count] of level 0: the number here of each vertex of the topology; else NULL */
   uint32_t *own_net_weight; /* of level 0: coarser ones borrow it */
   uint32_t *own_net_size;   /* of level 0: coarser ones borrow it */
-  uint16_t *own_gap;        /* of coarser levels: level 0 reads the packed topology */
+  unsigned char *own_code;  /* of coarser levels: level 0 reads the packed topology */
   cm_packed_pins packed;    /* the topology's targets */
 } cm_hypergraph;
 
@@ -68,7 +67,7 @@ cm_status cm_hypergraph_merge_targets(const cm_hypergraph *graph, const uint32_t
                                       cm_error *error);
 void cm_hypergraph_drop_targets(cm_hypergraph *coarse);
 
-/* Lists the inbound nets of the vertices, unless they are listed: about two bytes a pin. O(pins). */
+/* Lists the inbound nets of the vertices, unless they are listed: one to two bytes a pin. O(pins). */
 cm_status cm_hypergraph_list_inbound(cm_hypergraph *graph, cm_run *run, cm_error *error);
 void cm_hypergraph_drop_inbound(cm_hypergraph *graph);
 
@@ -79,8 +78,8 @@ bool cm_hypergraph_reaches_many(const cm_hypergraph *graph);
 /* The targets of a net that are still to come. */
 typedef struct cm_targets {
   const uint32_t *pin, *number;
-  const uint16_t *gap;
-  uint32_t left, last;
+  cm_list list;
+  uint32_t left;
 } cm_targets;
 
 static inline cm_targets cm_targets_of(const cm_hypergraph *graph, uint32_t net)
@@ -89,10 +88,10 @@ static inline cm_targets cm_targets_of(const cm_hypergraph *graph, uint32_t net)
   cm_targets targets = {.number = graph->number, .left = graph->net_targets[net]};
   if (graph->pin != NULL)
     targets.pin = graph->pin + begin;
+  else if (graph->number != NULL)
+    targets.list = cm_list_of(graph->code + begin, targets.left, graph->vertex_count);
   else
-    targets.gap = graph->gap + begin;
-  if (graph->number == NULL)
-    targets.last = graph->net_source[net];
+    targets.list = cm_list_plain(graph->code + begin, cm_list_bits(graph->vertex_count));
   return targets;
 }
 
@@ -102,7 +101,7 @@ static inline uint32_t cm_targets_next_kept(cm_targets *targets)
   targets->left--;
   if (targets->pin != NULL)
     return *targets->pin++;
-  return targets->last = cm_gap_go(targets->last, cm_gap_take(&targets->gap));
+  return targets->number != NULL ? cm_list_next(&targets->list) : cm_list_next_low(&targets->list);
 }
 
 /* The next target. While any is left. */
@@ -114,18 +113,19 @@ static inline uint32_t cm_targets_next(cm_targets *targets)
 
 /* The inbound nets of a vertex that are still to come: of a graph that lists them. */
 typedef struct cm_nets {
-  const uint16_t *gap;
-  uint32_t left, last;
+  cm_list list;
+  uint32_t left;
 } cm_nets;
 
 static inline cm_nets cm_nets_into(const cm_hypergraph *graph, uint32_t v)
 {
-  return (cm_nets){.gap = graph->in_gap + graph->in_begin[v], .left = graph->in_count[v]};
+  uint32_t count = graph->in_count[v];
+  return (cm_nets){.list = cm_list_of(graph->in_code + graph->in_begin[v], count, graph->net_count), .left = count};
 }
 
 /* The next net. While any is left. */
 static inline uint32_t cm_nets_next(cm_nets *nets)
 {
   nets->left--;
-  return nets->last += cm_gap_take(&nets->gap);
+  return cm_list_next(&nets->list);
 }

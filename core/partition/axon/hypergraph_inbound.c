@@ -1,4 +1,4 @@
-/* The inbound nets of all vertices, in gaps. Pins come by nets and are listed by vertices: appending each to its vertex's list at
+/* The inbound nets of all vertices, packed. Pins come by nets and are listed by vertices: appending each to its vertex's list at
  * once would wait for memory at every pin. So a chunk of nets at a time they are dealt to groups of neighbouring vertices, and
  * what a group got is appended while its lists are in the cache. Which lists come out does not depend on chunks or threads. */
 #include <string.h>
@@ -6,14 +6,8 @@
 #include "base/threads.h"
 #include "core/partition/axon/hypergraph.h"
 
-/* A pin that was dealt is a word: its vertex within the group, and above it its net within the chunk. */
-enum { GROUP_BITS = 11, CHUNK_PINS = 1 << 20 };
-
-/* Where the next net of a vertex goes. */
-typedef struct place {
-  uint32_t word; /* from where its list begins */
-  uint32_t last; /* the net before */
-} place;
+/* A pin that was dealt is a word: its vertex within the group, and above it its net within the chunk. Lists are fetched so many pins AHEAD. */
+enum { GROUP_BITS = 10, CHUNK_PINS = 1 << 20, AHEAD = 12 };
 
 /* The part of a chunk that one thread deals. */
 typedef struct range {
@@ -32,7 +26,7 @@ typedef struct listing {
   uint32_t *target; /* [pins of a chunk] */
   uint32_t *dealt;  /* the same, by groups, those of each by nets */
   uint32_t *begin;  /* [groups + 1] where what a group got begins in `dealt` */
-  place *place;     /* [vertices] */
+  cm_list_end *end; /* [vertices] where its next net goes */
 } listing;
 
 /* ---- how long lists are ---- */
@@ -71,25 +65,20 @@ static cm_status count_nets(cm_hypergraph *g, uint32_t ranges, cm_run *run, cm_e
   return status;
 }
 
-/* Words that so many ascending numbers below `nets` take in gaps at most: few gaps can be so long that they take several. */
-static uint64_t words_max(uint64_t count, uint32_t nets)
-{
-  uint64_t two = nets >> CM_GAP_BITS, three = nets >> 2 * CM_GAP_BITS;
-  return count + (count < two ? count : two) + (count < three ? count : three);
-}
-
+/* Groups are written side by side: each ends with what is read beyond its lists. */
 static cm_status place_lists(listing *w, cm_error *error)
 {
   cm_hypergraph *g = w->graph;
-  uint64_t words = 0;
+  uint64_t bytes = 0;
   if ((!g->in_counted && count_nets(g, w->ranges, w->run, error) != CM_OK) ||
-      CM_NEW(w->run->memory, g->in_begin, g->vertex_count, error) != CM_OK)
+      CM_NEW_ALL(w->run->memory, error, CM_ARRAY(g->in_begin, g->vertex_count), CM_ARRAY(w->end, g->vertex_count)) != CM_OK)
     return error->status;
   for (uint32_t v = 0; v < g->vertex_count; v++) {
-    g->in_begin[v] = words;
-    words += words_max(g->in_count[v], g->net_count);
+    g->in_begin[v] = bytes;
+    w->end[v] = cm_list_begin(bytes, g->in_count[v], g->net_count);
+    bytes += cm_list_bytes(g->in_count[v], g->net_count) + ((v + 1) >> GROUP_BITS != v >> GROUP_BITS ? CM_LIST_BEYOND : 0);
   }
-  return CM_NEW(w->run->memory, g->in_gap, words, error);
+  return CM_NEW(w->run->memory, g->in_code, bytes + CM_LIST_BEYOND, error);
 }
 
 /* ---- chunk by chunk ---- */
@@ -127,15 +116,14 @@ static cm_status deal_range(void *context, size_t i, CM_UNUSED cm_error *error)
 static cm_status append_group(void *context, size_t group, CM_UNUSED cm_error *error)
 {
   listing *w = context;
-  place *places = w->place + (group << GROUP_BITS);
-  const uint64_t *begin = w->graph->in_begin + (group << GROUP_BITS);
-  uint16_t *gaps = w->graph->in_gap;
-  for (uint32_t i = w->begin[group]; i < w->begin[group + 1]; i++) {
-    uint32_t v = w->dealt[i] & ((1 << GROUP_BITS) - 1), e = w->first + (w->dealt[i] >> GROUP_BITS);
-    place *at = &places[v];
-    uint16_t *list = gaps + begin[v];
-    at->word = (uint32_t)(cm_gap_put(list + at->word, e - at->last) - list);
-    at->last = e;
+  cm_list_end *end = w->end + (group << GROUP_BITS);
+  unsigned char *code = w->graph->in_code;
+  const uint32_t *dealt = w->dealt, first = w->first, stop = w->begin[group + 1], mask = (1 << GROUP_BITS) - 1;
+  for (uint32_t i = w->begin[group]; i < stop; i++) {
+    const cm_list_end *later = &end[dealt[i + AHEAD < stop ? i + AHEAD : i] & mask];
+    __builtin_prefetch(code + later->low / 8, 1);
+    __builtin_prefetch(code + later->one / 8, 1);
+    cm_list_put(code, &end[dealt[i] & mask], first + (dealt[i] >> GROUP_BITS));
   }
   return CM_OK;
 }
@@ -190,7 +178,7 @@ static cm_status list_all(listing *w, cm_error *error)
   for (uint32_t e = 0; e < g->net_count; largest = pins > largest ? pins : largest)
     e = chunk_end(g, e, &pins);
   CM_TRY(place_lists(w, error));
-  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(w->place, g->vertex_count), CM_ARRAY(w->target, largest), CM_ARRAY(w->dealt, largest),
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(w->target, largest), CM_ARRAY(w->dealt, largest),
                     CM_ARRAY(w->begin, (size_t)w->groups + 1)));
   for (uint32_t i = 0; i < w->ranges; i++)
     CM_TRY(CM_NEW(memory, w->range[i].count, w->groups, error));
@@ -204,7 +192,7 @@ static cm_status list_all(listing *w, cm_error *error)
 
 cm_status cm_hypergraph_list_inbound(cm_hypergraph *graph, cm_run *run, cm_error *error)
 {
-  if (graph->in_gap != NULL)
+  if (graph->in_code != NULL)
     return CM_OK;
   listing w = {.graph = graph,
                .run = run,
@@ -214,7 +202,7 @@ cm_status cm_hypergraph_list_inbound(cm_hypergraph *graph, cm_run *run, cm_error
   cm_thread_pool_free(w.pool);
   for (uint32_t i = 0; i < w.ranges; i++)
     cm_free(w.range[i].count);
-  CM_FREE(w.place, w.target, w.dealt, w.begin);
+  CM_FREE(w.end, w.target, w.dealt, w.begin);
   if (status != CM_OK)
     cm_hypergraph_drop_inbound(graph);
   return status;
@@ -222,7 +210,7 @@ cm_status cm_hypergraph_list_inbound(cm_hypergraph *graph, cm_run *run, cm_error
 
 void cm_hypergraph_drop_inbound(cm_hypergraph *graph)
 {
-  CM_FREE(graph->in_begin, graph->in_gap);
+  CM_FREE(graph->in_begin, graph->in_code);
   graph->in_begin = NULL;
-  graph->in_gap = NULL;
+  graph->in_code = NULL;
 }

@@ -11,8 +11,9 @@ typedef struct merging {
   cm_hypergraph *coarse;
   cm_run *run;
   uint32_t ranges;
-  uint64_t place[CM_RANGES_MAX + 1]; /* first word of a range if nothing merged */
-  uint64_t used[CM_RANGES_MAX];      /* words that it has */
+  uint32_t width; /* bits of a target */
+  uint64_t place[CM_RANGES_MAX + 1]; /* first byte of a range if nothing merged */
+  uint64_t used[CM_RANGES_MAX];      /* bytes that it has */
   uint64_t pins[CM_RANGES_MAX];
 } merging;
 
@@ -22,21 +23,19 @@ static uint32_t first_net(const merging *w, size_t range)
 }
 
 /* The net's targets as coarse vertices, each once, in the order in which they first appear; returns where they end. */
-static uint16_t *merge_net(const merging *w, uint32_t e, uint32_t *seen, uint16_t *to)
+static unsigned char *merge_net(const merging *w, uint32_t e, uint32_t *seen, unsigned char *to)
 {
   cm_hypergraph *g = w->coarse;
-  uint32_t last = g->net_source[e], targets = 0;
+  uint32_t targets = 0;
   for (cm_targets t = cm_targets_of(w->fine, e); t.left > 0;) {
     uint32_t c = w->map[cm_targets_next_kept(&t)];
     if (seen[c] == e + 1)
       continue;
     seen[c] = e + 1;
-    targets++;
-    to = cm_gap_put(to, cm_gap_way(last, c));
-    last = c;
+    cm_list_put_low(to, (uint64_t)targets++ * w->width, w->width, c);
   }
   g->net_targets[e] = targets;
-  return to;
+  return to + cm_list_low_bytes(targets, w->width);
 }
 
 static cm_status merge_range(void *context, size_t range, cm_error *error)
@@ -45,7 +44,7 @@ static cm_status merge_range(void *context, size_t range, cm_error *error)
   cm_hypergraph *g = w->coarse;
   uint32_t *seen;
   CM_TRY(CM_NEW(w->run->memory, seen, g->vertex_count, error));
-  uint16_t *begin = g->own_gap + w->place[range], *to = begin;
+  unsigned char *begin = g->own_code + w->place[range], *to = begin;
   uint64_t pins = 0;
   for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++) {
     g->net_begin[e] = (uint64_t)(to - begin);
@@ -64,38 +63,35 @@ static cm_status close_gaps(merging *w, cm_error *error)
   uint64_t total = 0;
   g->pin_count = 0;
   for (uint32_t range = 0; range < w->ranges; range++) {
-    memmove(g->own_gap + total, g->own_gap + w->place[range], w->used[range] * sizeof *g->own_gap);
+    memmove(g->own_code + total, g->own_code + w->place[range], w->used[range]);
     for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++)
       g->net_begin[e] += total;
     total += w->used[range];
     g->pin_count += w->pins[range];
   }
-  CM_TRY(cm_book_reserved(g->own_gap, total * sizeof *g->own_gap, error));
-  uint16_t *gap = cm_reallocate(w->run->memory, g->own_gap, total, sizeof *gap, error);
-  if (gap == NULL)
+  total += CM_LIST_BEYOND;
+  CM_TRY(cm_book_reserved(g->own_code, total, error));
+  unsigned char *code = cm_reallocate(w->run->memory, g->own_code, total, sizeof *code, error);
+  if (code == NULL)
     return error->status;
-  g->gap = g->own_gap = gap;
+  g->code = g->own_code = code;
   return CM_OK;
-}
-
-/* That a way between vertices can take. */
-static uint32_t words_max(uint32_t vertices)
-{
-  return cm_gap_words(vertices <= UINT32_MAX / 2 ? 2 * vertices : UINT32_MAX);
 }
 
 static cm_status merge_pins(merging *w, cm_error *error)
 {
   const cm_hypergraph *fine = w->fine;
-  uint32_t words = words_max(w->coarse->vertex_count);
+  CM_TRY(CM_NEW_ALL(w->run->memory, error, CM_ARRAY(w->coarse->net_begin, w->coarse->net_count),
+                    CM_ARRAY(w->coarse->net_targets, w->coarse->net_count)));
+  w->width = cm_list_bits(w->coarse->vertex_count);
   w->ranges = w->run->threads < CM_RANGES_MAX ? w->run->threads : CM_RANGES_MAX;
   for (uint32_t range = 0; range < w->ranges; range++) {
-    w->place[range + 1] = w->place[range];
+    w->place[range + 1] = w->place[range] + CM_LIST_BEYOND;
     for (uint32_t e = first_net(w, range); e < first_net(w, range + 1); e++)
-      w->place[range + 1] += (uint64_t)fine->net_targets[e] * words;
+      w->place[range + 1] += cm_list_low_bytes(fine->net_targets[e], w->width);
   }
-  w->coarse->own_gap = cm_reserve(w->run->memory, w->place[w->ranges], sizeof *w->coarse->own_gap, error);
-  if (w->coarse->own_gap == NULL)
+  w->coarse->own_code = cm_reserve(w->run->memory, w->place[w->ranges], sizeof *w->coarse->own_code, error);
+  if (w->coarse->own_code == NULL)
     return error->status;
   CM_TRY(cm_parallel(w->run, w->ranges, merge_range, w, error));
   return close_gaps(w, error);
@@ -120,7 +116,7 @@ cm_status cm_hypergraph_merge_targets(const cm_hypergraph *fine, const uint32_t 
   merging w = {.fine = fine, .map = kept != NULL ? kept : map, .coarse = g, .run = run};
   cm_status status = merge_pins(&w, error);
   cm_free(kept);
-  return status;
+  CM_END(status, (void)0, cm_hypergraph_drop_targets(g));
 }
 
 static cm_status contract(const cm_hypergraph *fine, const uint32_t *map, cm_hypergraph *g, cm_run *run, cm_error *error)

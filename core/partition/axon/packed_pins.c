@@ -2,44 +2,48 @@
 
 #include <string.h>
 
-#include "core/partition/axon/gaps.h"
+#include "core/partition/axon/lists.h"
 
-/* Ways between numbers below half of what two words hold take two words at most. */
+static uint32_t targets(const cm_topology *t, uint32_t e)
+{
+  return (uint32_t)(t->net_first[e + 1] - t->net_first[e]);
+}
+
 bool cm_pins_packable(const cm_topology *t)
 {
-  return t->vertex_count <= 1U << (2 * CM_GAP_BITS - 1) && t->pin_count > 0 && !cm_in_file(t->pin);
+  uint64_t bytes = 0;
+  bool fits = !cm_in_file(t->pin);
+  for (uint32_t e = 0; e < t->net_count && fits; e++) {
+    bytes += cm_list_bytes(targets(t, e), t->vertex_count);
+    fits = bytes <= t->net_first[e + 1] * sizeof *t->pin;
+  }
+  return fits && bytes + CM_LIST_BEYOND <= t->pin_count * sizeof *t->pin;
 }
 
+/* From the first net to the last: what a net takes packed ends no later than what it takes unpacked, or it is not packable. */
 cm_status cm_pins_pack(const cm_topology *t, uint64_t *begin, cm_run *run, cm_packed_pins *packed, cm_error *error)
 {
-  uint64_t most = 0;
+  uint32_t most = 0;
   for (uint32_t e = 0; e < t->net_count; e++)
-    most = t->net_first[e + 1] - t->net_first[e] > most ? t->net_first[e + 1] - t->net_first[e] : most;
-  CM_TRY(CM_NEW(run->memory, packed->net, most, error));
-  uint16_t *words = (uint16_t *)t->pin, *to = words;
+    most = targets(t, e) > most ? targets(t, e) : most;
+  CM_TRY(CM_NEW(run->memory, packed->net, (size_t)most + CM_LIST_BEYOND / sizeof *packed->net, error));
+  unsigned char *code = (unsigned char *)packed->net;
+  uint64_t at = 0;
   for (uint32_t e = 0; e < t->net_count; e++) {
-    uint32_t last = 0;
-    begin[e] = (uint64_t)(to - words);
-    for (uint64_t i = t->net_first[e]; i < t->net_first[e + 1]; i++) {
-      uint32_t v = t->pin[i];
-      to = cm_gap_put(to, cm_gap_way(last, v)); /* not beyond what has been read */
-      last = v;
-    }
+    uint32_t count = targets(t, e);
+    cm_list_end end = cm_list_begin(0, count, t->vertex_count);
+    uint64_t bytes = cm_list_bytes(count, t->vertex_count);
+    memset(code, 0, bytes + CM_LIST_BEYOND);
+    for (uint32_t i = 0; i < count; i++)
+      cm_list_put(code, &end, t->pin[t->net_first[e] + i]);
+    memcpy((unsigned char *)t->pin + at, code, bytes);
+    begin[e] = at;
+    at += bytes;
   }
   packed->topology = t;
-  packed->words = (uint64_t)(to - words);
-  packed->released = cm_release_tail(t->pin, packed->words * sizeof *words);
+  packed->bytes = at;
+  packed->released = cm_release_tail(t->pin, at + CM_LIST_BEYOND);
   return CM_OK;
-}
-
-/* Where the last `count` numbers before `end` begin: of the words of a number the last alone says that none follows. */
-static const uint16_t *step_back(const uint16_t *words, const uint16_t *end, uint64_t count)
-{
-  while (count > 0)
-    count -= *--end < CM_GAP_MORE;
-  while (end > words && end[-1] >= CM_GAP_MORE)
-    end--;
-  return end;
 }
 
 /* From the last net to the first: what a net takes unpacked begins no earlier than what it takes packed. */
@@ -48,16 +52,15 @@ void cm_pins_unpack(cm_packed_pins *packed)
   const cm_topology *t = packed->topology;
   if (t == NULL)
     return;
-  const uint16_t *words = (const uint16_t *)t->pin, *end = words + packed->words;
+  const unsigned char *end = (const unsigned char *)t->pin + packed->bytes;
   (void)cm_book_reserved(t->pin, packed->released, NULL);
   for (uint32_t e = t->net_count; e-- > 0;) {
-    uint64_t count = t->net_first[e + 1] - t->net_first[e];
-    const uint16_t *begin = count > 0 ? step_back(words, end, count) : end, *from = begin;
-    uint32_t last = 0;
-    for (uint64_t i = 0; i < count; i++)
-      packed->net[i] = last = cm_gap_go(last, cm_gap_take(&from));
+    uint32_t count = targets(t, e);
+    end -= cm_list_bytes(count, t->vertex_count);
+    cm_list list = cm_list_of(end, count, t->vertex_count);
+    for (uint32_t i = 0; i < count; i++)
+      packed->net[i] = cm_list_next(&list);
     memcpy(t->pin + t->net_first[e], packed->net, count * sizeof *t->pin);
-    end = begin;
   }
   cm_free(packed->net);
   *packed = (cm_packed_pins){0};

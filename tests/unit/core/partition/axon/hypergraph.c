@@ -1,4 +1,4 @@
-/* core/partition/axon/hypergraph and gaps: what is packed is what comes back, by plain lists. */
+/* core/partition/axon/hypergraph and lists: what is packed is what comes back, by plain lists. */
 #include "tests/unit/networks.h"
 
 #include <math.h>
@@ -17,45 +17,55 @@ static void set_up(void)
   cm_run_init(&run);
 }
 
-/* Numbers of all lengths, those beside where another word begins among them. */
-static uint32_t some_number(cm_random *random)
+/* Ascending numbers of all ranges, in the memory that they are said to take, close by one another. */
+START_TEST(numbers_come_back_from_lists)
 {
-  uint32_t bits = below(random, 33);
-  uint64_t top = UINT64_C(1) << bits;
-  return (uint32_t)(below(random, 2) ? top - 1 - below(random, 2) % top : cm_random_below(random, top));
-}
-
-START_TEST(numbers_come_back_from_the_words_that_they_are_said_to_take)
-{
-  enum { NUMBERS = 2000 };
-  static uint32_t number[NUMBERS];
-  static uint16_t word[3 * NUMBERS];
+  enum { LISTS = 400, MOST_NUMBERS = 300 };
+  static uint32_t number[LISTS][MOST_NUMBERS], count[LISTS], range[LISTS];
+  static uint64_t begin[LISTS + 1];
+  static cm_list_end end[LISTS];
   cm_random random;
   cm_random_init(&random, 1, 0, 0);
-  uint16_t *to = word;
-  for (uint32_t i = 0; i < NUMBERS; i++) {
-    number[i] = some_number(&random);
-    uint16_t *next = cm_gap_put(to, number[i]);
-    ck_assert_int_eq(next - to, cm_gap_words(number[i]));
-    ck_assert_int_eq(next - to, number[i] < 1 << 15 ? 1 : number[i] < 1 << 30 ? 2 : 3);
-    to = next;
+  for (uint32_t l = 0; l < LISTS; l++) {
+    range[l] = 1 + (uint32_t)cm_random_below(&random, UINT64_C(1) << below(&random, 32));
+    uint32_t from = range[l] - 1 - (uint32_t)cm_random_below(&random, range[l]), step = 1 + below(&random, 1 + range[l] / 20);
+    for (uint64_t v = from; v < range[l] && count[l] < MOST_NUMBERS; v += 1 + below(&random, step))
+      number[l][count[l]++] = (uint32_t)v;
+    end[l] = cm_list_begin(begin[l], count[l], range[l]);
+    begin[l + 1] = begin[l] + cm_list_bytes(count[l], range[l]);
   }
-  const uint16_t *from = word;
-  for (uint32_t i = 0; i < NUMBERS; i++)
-    ck_assert_uint_eq(cm_gap_take(&from), number[i]);
-  ck_assert_ptr_eq(from, to);
+  unsigned char *code = network_array(begin[LISTS] + CM_LIST_BEYOND, 1);
+  for (uint32_t i = 0; i < MOST_NUMBERS; i++) /* side by side: none may touch another */
+    for (uint32_t l = 0; l < LISTS; l++)
+      if (i < count[l])
+        cm_list_put(code, &end[l], number[l][i]);
+  for (uint32_t l = 0; l < LISTS; l++) {
+    cm_list list = cm_list_of(code + begin[l], count[l], range[l]);
+    for (uint32_t i = 0; i < count[l]; i++)
+      ck_assert_uint_eq(cm_list_next(&list), number[l][i]);
+  }
+  cm_free(code);
 }
 END_TEST
 
-START_TEST(ways_lead_back_in_either_direction_and_near_ones_are_short)
+START_TEST(plain_numbers_come_back_in_their_order)
 {
-  cm_random random;
-  cm_random_init(&random, 2, 0, 0);
-  for (int i = 0; i < 10000; i++) {
-    uint32_t a = some_number(&random), b = some_number(&random), apart = a < b ? b - a : a - b;
-    ck_assert_uint_eq(cm_gap_go(a, cm_gap_way(a, b)), b);
-    if (apart < 1 << 14)
-      ck_assert_uint_eq(cm_gap_words(cm_gap_way(a, b)), 1);
+  enum { NUMBERS = 200 };
+  static unsigned char code[NUMBERS * 4 + CM_LIST_BEYOND];
+  for (uint32_t width = 1; width < 32; width++) {
+    cm_random random;
+    memset(code, 0, sizeof code);
+    for (int put = 1; put >= 0; put--) {
+      cm_list list = cm_list_plain(code, width);
+      cm_random_init(&random, width, 0, 0);
+      for (uint32_t i = 0; i < NUMBERS; i++) {
+        uint32_t number = (uint32_t)cm_random_below(&random, UINT64_C(1) << width);
+        if (put)
+          cm_list_put_low(code, (uint64_t)i * width, width, number);
+        else
+          ck_assert_uint_eq(cm_list_next_low(&list), number);
+      }
+    }
   }
 }
 END_TEST
@@ -71,7 +81,7 @@ START_TEST(packed_targets_take_less_and_come_back_as_they_were)
   cm_random_init(&random, 4, (uint64_t)_i, 0);
   cm_memory_init(&memory, 0);
   run.memory = &memory;
-  cm_topology t = {.vertex_count = _i == 0 ? 1 << 29 : 1U << (12 + below(&random, 17)), .net_count = NETS, .net_first = first};
+  cm_topology t = {.vertex_count = _i == 0 ? 1 << 24 : 1U << (12 + below(&random, 12)), .net_count = NETS, .net_first = first};
   ck_ok(CM_NEW(&memory, t.pin, NETS * LARGEST, &error));
   for (uint32_t e = 0; e < NETS; e++) {
     uint32_t targets = below(&random, 3) < 2 ? below(&random, 3) : 1 + below(&random, LARGEST), last = below(&random, 50);
@@ -89,17 +99,18 @@ START_TEST(packed_targets_take_less_and_come_back_as_they_were)
   ck_ok(cm_pins_pack(&t, begin, &run, &packed, &error));
   ck_assert_uint_lt(memory.used_bytes, used);
   for (uint32_t e = 0; e < NETS; e++) {
-    const uint16_t *from = (const uint16_t *)t.pin + begin[e];
-    uint32_t last = 0;
+    cm_list list = cm_list_of((const unsigned char *)t.pin + begin[e], (uint32_t)(first[e + 1] - first[e]), t.vertex_count);
     for (uint64_t i = first[e]; i < first[e + 1]; i++)
-      ck_assert_uint_eq(last = cm_gap_go(last, cm_gap_take(&from)), before[i]);
+      ck_assert_uint_eq(cm_list_next(&list), before[i]);
   }
   cm_pins_unpack(&packed);
   ck_assert_uint_eq(memory.used_bytes, used);
   ck_assert_mem_eq(t.pin, before, t.pin_count * sizeof *before);
   cm_pins_unpack(&packed); /* nothing is packed any more */
-  t.vertex_count = (1 << 29) + 1;
-  ck_assert(!cm_pins_packable(&t));
+  t.vertex_count = 1 << 30;
+  for (uint32_t e = 0; e <= NETS; e++)
+    first[e] = e;
+  ck_assert(!cm_pins_packable(&t)); /* nets of one target take five bytes */
   CM_FREE(t.pin, before);
 }
 END_TEST
@@ -245,7 +256,7 @@ START_TEST(what_fails_leaves_nothing)
     failed += hit;
     ck_assert(!hit || made == CM_NO_MEMORY || listed == CM_NO_MEMORY || run.threads > 1); /* a helper may be done without */
     ck_assert(made == CM_OK || sketches == NULL);
-    ck_assert(listed == CM_OK || graph->in_gap == NULL);
+    ck_assert(listed == CM_OK || graph->in_code == NULL);
     cm_sketches_free(sketches);
     cm_hypergraph_drop_inbound(graph);
   }
@@ -260,8 +271,8 @@ int main(void)
   Suite *suite = suite_create("hypergraph");
   TCase *tests = tcase_create("hypergraph");
   tcase_add_checked_fixture(tests, set_up, NULL);
-  tcase_add_test(tests, numbers_come_back_from_the_words_that_they_are_said_to_take);
-  tcase_add_test(tests, ways_lead_back_in_either_direction_and_near_ones_are_short);
+  tcase_add_test(tests, numbers_come_back_from_lists);
+  tcase_add_test(tests, plain_numbers_come_back_in_their_order);
   tcase_add_loop_test(tests, packed_targets_take_less_and_come_back_as_they_were, 0, 20);
   tcase_add_loop_test(tests, lists_are_the_networks_on_every_level_for_any_number_of_threads, 0, 60);
   tcase_add_loop_test(tests, what_fails_leaves_nothing, 0, 6);
