@@ -6,11 +6,6 @@
 #include "core/machine/plan/partial_sums.h"
 #include "core/operators/operator.h"
 
-double cm_bound_port_rate(const cm_bounding *b)
-{
-  return cm_target_bandwidth(b->target);
-}
-
 /* A host computes an operator whole, with all that it moves. */
 static double host_ns(const cm_bounding *b, const cm_plan_op *op, uint32_t device)
 {
@@ -235,7 +230,7 @@ static void need_constant(cm_bounding *b, uint32_t place, const cm_call *call, u
   if (count <= before)
     return;
   *seen = (cm_needed){.stamp = b->stamp, .count = count};
-  b->bytes[place] += (double)((count - before) * cm_type_bytes(call->input[input].type)) / cm_bound_port_rate(b);
+  b->bytes[place] += (double)((count - before) * cm_type_bytes(call->input[input].type)) / cm_target_bandwidth(b->target);
 }
 
 /* Adds what an operator has to do for a need to its place in the order, and what it reads to the needs. With `alone` only

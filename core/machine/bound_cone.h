@@ -45,9 +45,6 @@ typedef struct cm_bounding {
   cm_box *inputs[2], *whole_inputs;
 } cm_bounding;
 
-/* Bytes per ns of all ports together. */
-double cm_bound_port_rate(const cm_bounding *b);
-
 /* When work of a kind is done that can begin at 0, `issues` of it for instructions, and known where it is needed. */
 double cm_bound_done_ns(const cm_bounding *b, cm_unit_kind kind, bool out, double work, double issues);
 

@@ -29,7 +29,7 @@ static const double *main_rates(const cm_plan *plan, cm_unit_kind kind)
 static void weigh_lanes(cm_bounding *b)
 {
   for (uint32_t d = 0; d < b->target->device_count; d++)
-    b->weight[CM_UNIT_DATA][d] = b->target->device[d].moves ? b->target->device[d].bytes_per_ns / cm_bound_port_rate(b) : 0;
+    b->weight[CM_UNIT_DATA][d] = b->target->device[d].moves ? b->target->device[d].bytes_per_ns / cm_target_bandwidth(b->target) : 0;
   for (cm_unit_kind k = CM_UNIT_MATRIX; k < CM_UNIT_KINDS; k++) {
     const double *rates = main_rates(b->plan, k);
     double sum = 0;
@@ -63,7 +63,7 @@ static void phases(cm_bounding *b, uint32_t last, bool out, double loaded, doubl
 {
   const cm_model *m = b->plan->model;
   double sum[CM_UNIT_KINDS] = {0}, issues[CM_UNIT_KINDS] = {0}, tail[CM_UNIT_KINDS] = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL},
-         held = (double)b->plan->memory_bytes / cm_bound_port_rate(b);
+         held = (double)b->plan->memory_bytes / cm_target_bandwidth(b->target);
   uint32_t count = 0;
   memset(phase, 0, CM_UNIT_KINDS * sizeof *phase);
   for (uint32_t i = 0; i <= last; i++)
@@ -134,7 +134,7 @@ static double inputs_ns(const cm_bounding *b, double *tail_ns)
       bytes += (double)(b->value[m->inputs[i]].count * cm_type_bytes(m->values[m->inputs[i]].shape.type));
       *tail_ns = fmin(*tail_ns, b->after[m->inputs[i]]);
     }
-  return bytes / cm_bound_port_rate(b);
+  return bytes / cm_target_bandwidth(b->target);
 }
 
 /* Before then no element of the node at a place can begin. */
@@ -257,7 +257,7 @@ static cm_status bound_all(cm_bounding *b, cm_time_bound *bound, cm_error *error
       bound->busy_ns[b->plan->ops[op - 1].kind] += b->work[i];
     bound->busy_ns[CM_UNIT_DATA] += b->bytes[i];
   }
-  bound->busy_ns[CM_UNIT_DATA] += loaded + moved / cm_bound_port_rate(b) + (loaded + moved > 0 ? b->latency_ns : 0);
+  bound->busy_ns[CM_UNIT_DATA] += loaded + moved / cm_target_bandwidth(b->target) + (loaded + moved > 0 ? b->latency_ns : 0);
   bound->ns = bound->way_ns;
   for (int k = 0; k < CM_UNIT_KINDS; k++)
     bound->ns = fmax(bound->ns, fmax(bound->busy_ns[k], bound->phase_ns[k]));

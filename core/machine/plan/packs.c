@@ -112,8 +112,7 @@ cm_status cm_packs_make(cm_model *model, const cm_target *target, uint64_t most,
 
 void cm_packs_free(cm_packs *packs)
 {
-  for (int s = 0; s < CM_PACK_SIZES; s++) {
+  for (int s = 0; s < CM_PACK_SIZES; s++)
     CM_FREE(packs->size[s].value, packs->size[s].offset);
-  }
   *packs = (cm_packs){0};
 }
