@@ -292,12 +292,12 @@ static cm_status visit_view(cm_bounding *b, const cm_node *node, cm_error *error
   return CM_OK;
 }
 
-cm_status cm_bound_walk(cm_bounding *b, uint32_t last, bool alone, cm_error *error)
+cm_status cm_bound_walk(cm_bounding *b, uint32_t first, uint32_t last, bool alone, cm_error *error)
 {
   const cm_model *m = b->plan->model;
   memset(b->work, 0, m->order_count * sizeof *b->work);
   memset(b->bytes, 0, m->order_count * sizeof *b->bytes);
-  for (uint32_t i = last + 1; i-- > 0;) {
+  for (uint32_t i = last + 1; i-- > first;) {
     const cm_node *node = &m->nodes[m->order[i]];
     const uint32_t op = b->op_of[m->order[i]];
     cm_needed n;
