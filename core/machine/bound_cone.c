@@ -118,8 +118,7 @@ static int64_t length(const cm_box *box, uint32_t axis)
 }
 
 /* The first input's interval for one place of a box along an axis. */
-static cm_status read_place(const cm_call *call, const cm_box *box, uint32_t axis, int64_t place, cm_box *input,
-                            cm_error *error)
+static cm_status read_place(const cm_call *call, const cm_box *box, uint32_t axis, int64_t place, cm_box *input, cm_error *error)
 {
   cm_split_change change;
   cm_box inputs[INPUTS_CUT], one = *box;

@@ -144,8 +144,7 @@ static cm_status take_part(work *w, scratch *s, uint32_t part, tally *sum, cm_sp
       walk_axon(w, s, w->net[i], part, &used, sum);
     else
       walk_row(w, s, w->net[i], part, &used);
-  uint32_t x = w->core[part] % w->chip->width / w->chip->router_x,
-           y = w->core[part] / w->chip->width / w->chip->router_y;
+  uint32_t x = w->core[part] % w->chip->width / w->chip->router_x, y = w->core[part] / w->chip->width / w->chip->router_y;
   for (unsigned quadrant = 0; spread->spread != NULL && quadrant < CM_QUADRANTS; quadrant++) {
     size_t flows = 0;
     for (uint32_t k = 0; k < used; k++) {

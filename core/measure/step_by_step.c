@@ -267,11 +267,7 @@ cm_status cm_step_by_step_measure(const cm_map_input *input, const cm_mapping *m
   }
   CM_THEN(status, sum_up(&w, steps, &m, error));
   work_free(&w);
-  if (status == CM_OK)
-    *made = m;
-  else
-    cm_step_by_step_free(&m);
-  return status;
+  CM_END(status, *made = m, cm_step_by_step_free(&m));
 }
 
 void cm_step_by_step_free(cm_step_by_step *made)

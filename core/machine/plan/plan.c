@@ -18,8 +18,7 @@ static cm_status check_node(const cm_model *m, const cm_node *node, cm_error *er
   }
   for (uint32_t k = 0; k < node->input_count + node->output_count; k++) {
     uint32_t value = k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
-    if (value == CM_NONE || (cm_shape_known(&m->values[value].shape) &&
-                             cm_type_bytes(m->values[value].shape.type) > 0))
+    if (value == CM_NONE || (cm_shape_known(&m->values[value].shape) && cm_type_bytes(m->values[value].shape.type) > 0))
       continue;
     (void)cm_fail(error, CM_BAD_NETWORK, "node %s: the shape of '%.80s' is not known before the model runs; a program "
                   "needs every shape", label, m->values[value].name);

@@ -60,8 +60,7 @@ static double guess_start(cm_timing *t, const cm_piece *piece, double ready)
 }
 
 /* Room for what a piece makes. *there is false when what is pinned lies in the way, or what is given up only later. */
-static cm_status place_outputs(cm_timing *t, const cm_piece *piece, uint32_t *made, double *ready, bool *there,
-                               cm_error *error)
+static cm_status place_outputs(cm_timing *t, const cm_piece *piece, uint32_t *made, double *ready, bool *there, cm_error *error)
 {
   const uint32_t *outputs = cm_piece_outputs(t->plan, piece);
   const double start = guess_start(t, piece, 0);
