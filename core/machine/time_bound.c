@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/machine/bound_cone.h"
 
 enum {
@@ -51,13 +52,7 @@ static void weigh_lanes(cm_bounding *b)
   }
 }
 
-static int later_first(const void *x, const void *y)
-{
-  const cm_moment *a = x, *b = y;
-  if (a->begin < b->begin || a->begin > b->begin)
-    return a->begin > b->begin ? -1 : 1;
-  return a->place < b->place ? -1 : a->place > b->place;
-}
+CM_ORDER(later_first, cm_moment, CM_FALLING(begin) CM_RISING(place))
 
 /* The least time in which all of a cone can be done and known where it is needed, at the core of one piece or, with `out`, at ports:
  * from every time on, what cannot begin before it, and what has to follow the last of it. `loaded` ns of the graph's inputs are moved

@@ -1,6 +1,7 @@
 /* The independent judge of schedules: it shares nothing with what makes them. */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/schedule/schedule.h"
 
 /* A task takes or gives back what it holds. */
@@ -10,13 +11,7 @@ typedef struct change {
   bool begins;
 } change;
 
-static int by_time(const void *a, const void *b)
-{
-  const change *p = a, *q = b;
-  if (p->time != q->time)
-    return p->time < q->time ? -1 : 1;
-  return (int)p->begins - (int)q->begins; /* what ends gives back before others take */
-}
+CM_ORDER(by_time, change, CM_RISING(time) CM_RISING(begins)) /* what ends gives back before others take */
 
 static uint64_t duration(const cm_workload *w, const cm_schedule *s, uint32_t task)
 {
