@@ -166,9 +166,8 @@ static cm_status run_task(void *context, size_t index, cm_error *error)
 {
   work *w = context;
   scratch s;
-  cm_status status = scratch_new(w, &s, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(scratch_new(w, &s, error));
+  cm_status status = CM_OK;
   for (uint32_t part = (uint32_t)index; status == CM_OK && part < w->part_count; part += w->tasks) {
     status = take_part(w, &s, part, &w->tally[index], &w->spread_part[index], error);
     CM_THEN(status, cm_run_check(w->run, error));
