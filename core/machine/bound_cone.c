@@ -6,11 +6,6 @@
 #include "core/machine/plan/partial_sums.h"
 #include "core/operators/operator.h"
 
-double cm_bound_port_rate(const cm_bounding *b)
-{
-  return cm_target_bandwidth(b->target);
-}
-
 /* A host computes an operator whole, with all that it moves. */
 static double host_ns(const cm_bounding *b, const cm_plan_op *op, uint32_t device)
 {
@@ -123,8 +118,7 @@ static int64_t length(const cm_box *box, uint32_t axis)
 }
 
 /* The first input's interval for one place of a box along an axis. */
-static cm_status read_place(const cm_call *call, const cm_box *box, uint32_t axis, int64_t place, cm_box *input,
-                            cm_error *error)
+static cm_status read_place(const cm_call *call, const cm_box *box, uint32_t axis, int64_t place, cm_box *input, cm_error *error)
 {
   cm_split_change change;
   cm_box inputs[INPUTS_CUT], one = *box;
@@ -235,7 +229,7 @@ static void need_constant(cm_bounding *b, uint32_t place, const cm_call *call, u
   if (count <= before)
     return;
   *seen = (cm_needed){.stamp = b->stamp, .count = count};
-  b->bytes[place] += (double)((count - before) * cm_type_bytes(call->input[input].type)) / cm_bound_port_rate(b);
+  b->bytes[place] += (double)((count - before) * cm_type_bytes(call->input[input].type)) / cm_target_bandwidth(b->target);
 }
 
 /* Adds what an operator has to do for a need to its place in the order, and what it reads to the needs. With `alone` only
@@ -297,12 +291,12 @@ static cm_status visit_view(cm_bounding *b, const cm_node *node, cm_error *error
   return CM_OK;
 }
 
-cm_status cm_bound_walk(cm_bounding *b, uint32_t last, bool alone, cm_error *error)
+cm_status cm_bound_walk(cm_bounding *b, uint32_t first, uint32_t last, bool alone, cm_error *error)
 {
   const cm_model *m = b->plan->model;
   memset(b->work, 0, m->order_count * sizeof *b->work);
   memset(b->bytes, 0, m->order_count * sizeof *b->bytes);
-  for (uint32_t i = last + 1; i-- > 0;) {
+  for (uint32_t i = last + 1; i-- > first;) {
     const cm_node *node = &m->nodes[m->order[i]];
     const uint32_t op = b->op_of[m->order[i]];
     cm_needed n;

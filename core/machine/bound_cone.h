@@ -1,7 +1,7 @@
 /* Between the bounds on time (time_bound.c) and the cones that they are taken from (bound_cone.c). */
 #pragma once
 
-#include "core/machine/bound_reach.h"
+#include "core/machine/bound_exchange.h"
 #include "core/machine/time_bound.h"
 #include "core/operators/tiling/box.h"
 
@@ -41,12 +41,11 @@ typedef struct cm_bounding {
   cm_moment *sorted;
   double weight[CM_UNIT_KINDS][CM_TARGET_DEVICES_MAX]; /* of one lane */
   double issue_ns[CM_UNIT_KINDS]; /* the least issue and latency of a lane that computes */
+  cm_exchange exchange[CM_UNIT_KINDS]; /* of lanes that compute */
+  double *told;     /* by place: before it begins on lanes, on the mean, but for the ways to them; 0: nothing is known */
   cm_reach reach[2][CM_UNIT_KINDS]; /* of work that one core needs; that ports take out */
   cm_box *inputs[2], *whole_inputs;
 } cm_bounding;
-
-/* Bytes per ns of all ports together. */
-double cm_bound_port_rate(const cm_bounding *b);
 
 /* When work of a kind is done that can begin at 0, `issues` of it for instructions, and known where it is needed. */
 double cm_bound_done_ns(const cm_bounding *b, cm_unit_kind kind, bool out, double work, double issues);
@@ -80,5 +79,5 @@ cm_status cm_bound_least_ns(cm_bounding *b, const cm_plan_op *op, double *ns, cm
  * long since they could begin. */
 cm_status cm_bound_after_inputs(cm_bounding *b, uint32_t place, double *ns, cm_error *error);
 
-/* Work and bytes of all that is needed by nodes up to a place, from there back. */
-cm_status cm_bound_walk(cm_bounding *b, uint32_t last, bool alone, cm_error *error);
+/* Work and bytes of all that is needed by nodes up to a place, from there back to another. */
+cm_status cm_bound_walk(cm_bounding *b, uint32_t first, uint32_t last, bool alone, cm_error *error);

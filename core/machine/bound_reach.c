@@ -109,11 +109,7 @@ cm_status cm_reach_make(const cm_reach_of *of, cm_memory *memory, cm_reach *made
       r.most[r.most_count++].share = 1;
   }
   CM_FREE(r.share, r.reads, r.near, r.both);
-  if (status == CM_OK)
-    *made = (cm_reach){r.most_count, r.most};
-  else
-    cm_free(r.most);
-  return status;
+  CM_END(status, *made = ((cm_reach){r.most_count, r.most}), cm_free(r.most));
 }
 
 double cm_reach_ns(const cm_reach *reach, double work)

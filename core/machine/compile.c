@@ -193,10 +193,8 @@ static cm_status understand(compiling *c, cm_error *error)
   if (cm_infer(c->made, c->run, error) != CM_OK || cm_model_quantize(c->made, c->run, &c->quantized, error) != CM_OK ||
       cm_infer(c->made, c->run, error) != CM_OK || cm_model_check(c->made, error) != CM_OK)
     return error->status;
-  return q->products + q->moves == 0
-             ? CM_OK
-             : add_report(c, "quantized", json_pack("{s:i, s:i}", "products", (int)q->products, "moves", (int)q->moves),
-                          error);
+  CM_TRY_IF(q->products + q->moves > 0, add_report(c, "quantized", json_pack("{s:i, s:i}", "products", (int)q->products, "moves", (int)q->moves), error));
+  return CM_OK;
 }
 
 /* Looks for the memory where that is asked for. */
@@ -323,8 +321,7 @@ static cm_status run_stages(compiling *c, const char *path, const char *out, con
   if (cm_model_state_shapes(c->given, &c->options->shapes, error) != CM_OK ||
       (whole && cm_model_need_shapes(c->given, error) != CM_OK) ||
       (whole ? cm_model_unroll : cm_infer)(c->given, c->run, error) != CM_OK ||
-      cm_permutations_optimise(c->given, c->run, &c->made, &c->report, error) != CM_OK ||
-      make(c, error) != CM_OK)
+      cm_permutations_optimise(c->given, c->run, &c->made, &c->report, error) != CM_OK || make(c, error) != CM_OK)
     return error->status;
   /* What is computed in integers differs from the model given by steps of its scales: the program is beside those. */
   cm_model *before = c->quantized.products + c->quantized.moves > 0 ? c->made : c->given;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/machine/order_graph.h"
 #include "core/machine/report.h"
 #include "core/machine/schedule/windows.h"
@@ -164,13 +165,7 @@ typedef struct gain {
   uint32_t subgraph;
 } gain;
 
-static int by_gain(const void *a, const void *b)
-{
-  const gain *x = a, *y = b;
-  if (x->points != y->points)
-    return x->points > y->points ? -1 : 1;
-  return x->subgraph < y->subgraph ? -1 : 1;
-}
+CM_ORDER(by_gain, gain, CM_FALLING(points) CM_RISING(subgraph))
 
 /* Takes the orders of subgraphs together: all, or one after the other, those that gain most first, as long as the whole
  * gains. s->node becomes the best. */

@@ -78,8 +78,7 @@ static cm_status find_latency(const cm_plan_op *op, cm_memory *memory, uint64_t 
   return status;
 }
 
-cm_status cm_order_graph_make(const cm_plan *plan, cm_run *run, cm_order_graph *g,
-                              cm_error *error)
+cm_status cm_order_graph_make(const cm_plan *plan, cm_run *run, cm_order_graph *g, cm_error *error)
 {
   const cm_model *m = plan->model;
   cm_memory *memory = run->memory;

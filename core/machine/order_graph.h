@@ -17,8 +17,7 @@ typedef struct cm_order_graph {
 } cm_order_graph;
 
 /* For a plan in the model's order. The caller's: cm_order_graph_free, also after a failure. Errors: memory. */
-cm_status cm_order_graph_make(const cm_plan *plan, cm_run *run, cm_order_graph *graph,
-                              cm_error *error);
+cm_status cm_order_graph_make(const cm_plan *plan, cm_run *run, cm_order_graph *graph, cm_error *error);
 void cm_order_graph_free(cm_order_graph *graph);
 
 /* The plan's operators for an order of `count` nodes, in a new block. Errors: memory. */

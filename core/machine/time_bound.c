@@ -3,9 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/machine/bound_cone.h"
 
-enum { CONES_MAX = 160 }; /* each goes through all that is before it */
+enum {
+  CONES_MAX = 160, /* each goes through all that is before it */
+  TOLD_MAX = 32,   /* operators before one that may have to tell it */
+};
 
 /* By device, of the operator of a kind whose pieces do most; NULL: there is none. */
 static const double *main_rates(const cm_plan *plan, cm_unit_kind kind)
@@ -29,7 +33,7 @@ static const double *main_rates(const cm_plan *plan, cm_unit_kind kind)
 static void weigh_lanes(cm_bounding *b)
 {
   for (uint32_t d = 0; d < b->target->device_count; d++)
-    b->weight[CM_UNIT_DATA][d] = b->target->device[d].moves ? b->target->device[d].bytes_per_ns / cm_bound_port_rate(b) : 0;
+    b->weight[CM_UNIT_DATA][d] = b->target->device[d].moves ? b->target->device[d].bytes_per_ns / cm_target_bandwidth(b->target) : 0;
   for (cm_unit_kind k = CM_UNIT_MATRIX; k < CM_UNIT_KINDS; k++) {
     const double *rates = main_rates(b->plan, k);
     double sum = 0;
@@ -48,13 +52,7 @@ static void weigh_lanes(cm_bounding *b)
   }
 }
 
-static int later_first(const void *x, const void *y)
-{
-  const cm_moment *a = x, *b = y;
-  if (a->begin < b->begin || a->begin > b->begin)
-    return a->begin > b->begin ? -1 : 1;
-  return a->place < b->place ? -1 : a->place > b->place;
-}
+CM_ORDER(later_first, cm_moment, CM_FALLING(begin) CM_RISING(place))
 
 /* The least time in which all of a cone can be done and known where it is needed, at the core of one piece or, with `out`, at ports:
  * from every time on, what cannot begin before it, and what has to follow the last of it. `loaded` ns of the graph's inputs are moved
@@ -63,7 +61,7 @@ static void phases(cm_bounding *b, uint32_t last, bool out, double loaded, doubl
 {
   const cm_model *m = b->plan->model;
   double sum[CM_UNIT_KINDS] = {0}, issues[CM_UNIT_KINDS] = {0}, tail[CM_UNIT_KINDS] = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL},
-         held = (double)b->plan->memory_bytes / cm_bound_port_rate(b);
+         held = (double)b->plan->memory_bytes / cm_target_bandwidth(b->target);
   uint32_t count = 0;
   memset(phase, 0, CM_UNIT_KINDS * sizeof *phase);
   for (uint32_t i = 0; i <= last; i++)
@@ -134,7 +132,7 @@ static double inputs_ns(const cm_bounding *b, double *tail_ns)
       bytes += (double)(b->value[m->inputs[i]].count * cm_type_bytes(m->values[m->inputs[i]].shape.type));
       *tail_ns = fmin(*tail_ns, b->after[m->inputs[i]]);
     }
-  return bytes / cm_bound_port_rate(b);
+  return bytes / cm_target_bandwidth(b->target);
 }
 
 /* Before then no element of the node at a place can begin. */
@@ -143,12 +141,36 @@ static cm_status find_begin(cm_bounding *b, uint32_t place, cm_error *error)
   const cm_model *m = b->plan->model;
   double phase[CM_UNIT_KINDS], tail_ns;
   cm_bound_need_corners(b, m->nodes[m->order[place]].outputs[0]);
-  CM_TRY(cm_bound_walk(b, place, true, error));
+  CM_TRY(cm_bound_walk(b, 0, place, true, error));
   find_tails(b, place, false);
   const double loaded = inputs_ns(b, &tail_ns);
   phases(b, place, false, loaded, tail_ns, phase);
   for (int k = 0; k < CM_UNIT_KINDS; k++)
     b->begin[place] = phase[k] > b->begin[place] ? phase[k] : b->begin[place];
+  return cm_run_check(b->run, error);
+}
+
+/* Nor before all lanes that made what every element of it needs have told it, and those before them these. */
+static cm_status find_told(cm_bounding *b, uint32_t place, cm_error *error)
+{
+  const cm_model *m = b->plan->model;
+  const uint32_t first = place > TOLD_MAX ? place - TOLD_MAX : 0;
+  cm_bound_need_corners(b, m->nodes[m->order[place]].outputs[0]);
+  CM_TRY(cm_bound_walk(b, first, place, true, error));
+  find_tails(b, place, false);
+  for (uint32_t j = first; j < place; j++) {
+    const cm_node *node = &m->nodes[m->order[j]];
+    const uint32_t op = b->op_of[m->order[j]];
+    const cm_needed *n = &b->value[node->outputs[0]];
+    if (b->work[j] <= 0 || node->output_count > 1 || n->stamp != b->stamp || !cm_box_equal(&n->box[0], &n->box[1]))
+      continue;
+    const cm_unit_kind kind = b->plan->ops[op - 1].kind;
+    const cm_exchange *e = &b->exchange[kind];
+    const double work = b->work[j] - b->issues[j],
+                 at = fmax(b->told[j] > 0 ? b->told[j] + cm_exchange_ns(e, work, 2) : 0, b->begin[j] + cm_exchange_ns(e, work, 1));
+    b->told[place] = e->count > 0 ? fmax(b->told[place], at + b->issue_ns[kind] + b->tail[j]) : b->told[place];
+  }
+  b->begin[place] = fmax(b->begin[place], b->told[place]);
   return cm_run_check(b->run, error);
 }
 
@@ -189,7 +211,7 @@ static cm_status choose_cones(cm_bounding *b, bool *chosen, cm_error *error)
       cm_box whole = cm_box_whole(&m->values[m->outputs[i]].shape);
       cm_bound_need(b, m->outputs[i], &whole, &whole);
     }
-  CM_TRY(cm_bound_walk(b, (uint32_t)m->order_count - 1, false, error));
+  CM_TRY(cm_bound_walk(b, 0, (uint32_t)m->order_count - 1, false, error));
   for (uint32_t i = 0; i < m->order_count; i++) {
     work += b->work[i];
     bytes += b->bytes[i];
@@ -207,7 +229,7 @@ static cm_status find_begins(cm_bounding *b, cm_error *error)
 {
   const cm_model *m = b->plan->model;
   double *ready;
-  bool *chosen = NULL;
+  bool *chosen = NULL, tells = b->exchange[CM_UNIT_MATRIX].count + b->exchange[CM_UNIT_VECTOR].count > 0;
   CM_TRY(CM_NEW(b->run->memory, ready, m->value_count + 1, error));
   cm_bound_begin_needs(b);
   cm_status status = CM_NEW(b->run->memory, chosen, m->order_count + 1, error);
@@ -224,6 +246,7 @@ static cm_status find_begins(cm_bounding *b, cm_error *error)
     follow(b, i, ready);
     if (b->op_of[m->order[i]] != 0)
       status = cm_bound_after_inputs(b, i, &b->begin[i], error);
+    CM_THEN_IF(status, tells && b->op_of[m->order[i]] != 0, find_told(b, i, error));
     CM_THEN_IF(status, chosen[i], find_begin(b, i, error));
     for (uint32_t o = 0; o < node->output_count; o++)
       ready[node->outputs[o]] = b->begin[i] + b->least[i];
@@ -245,7 +268,7 @@ static cm_status bound_all(cm_bounding *b, cm_time_bound *bound, cm_error *error
     cm_bound_need(b, m->outputs[i], &whole, &whole);
     moved += b->plan->values[m->outputs[i]].host ? 0 : (double)cm_plan_bytes(b->plan, m->outputs[i], &whole);
   }
-  CM_TRY(cm_bound_walk(b, (uint32_t)m->order_count - 1, false, error));
+  CM_TRY(cm_bound_walk(b, 0, (uint32_t)m->order_count - 1, false, error));
   find_tails(b, (uint32_t)m->order_count - 1, true);
   const double loaded = inputs_ns(b, &tail_ns);
   phases(b, (uint32_t)m->order_count - 1, true, loaded, tail_ns, bound->phase_ns);
@@ -257,7 +280,7 @@ static cm_status bound_all(cm_bounding *b, cm_time_bound *bound, cm_error *error
       bound->busy_ns[b->plan->ops[op - 1].kind] += b->work[i];
     bound->busy_ns[CM_UNIT_DATA] += b->bytes[i];
   }
-  bound->busy_ns[CM_UNIT_DATA] += loaded + moved / cm_bound_port_rate(b) + (loaded + moved > 0 ? b->latency_ns : 0);
+  bound->busy_ns[CM_UNIT_DATA] += loaded + moved / cm_target_bandwidth(b->target) + (loaded + moved > 0 ? b->latency_ns : 0);
   bound->ns = bound->way_ns;
   for (int k = 0; k < CM_UNIT_KINDS; k++)
     bound->ns = fmax(bound->ns, fmax(bound->busy_ns[k], bound->phase_ns[k]));
@@ -275,7 +298,7 @@ static cm_status make_room(cm_bounding *b, cm_error *error)
   CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(b->value, values), CM_ARRAY(b->met, values), CM_ARRAY(b->op_of, nodes),
                     CM_ARRAY(b->place_of, nodes), CM_ARRAY(b->begin, places), CM_ARRAY(b->work, places),
                     CM_ARRAY(b->bytes, places), CM_ARRAY(b->least, places), CM_ARRAY(b->tail, places),
-                    CM_ARRAY(b->issues, places), CM_ARRAY(b->after, values), CM_ARRAY(b->sorted, places),
+                    CM_ARRAY(b->issues, places), CM_ARRAY(b->told, places), CM_ARRAY(b->after, values), CM_ARRAY(b->sorted, places),
                     CM_ARRAY(b->inputs[0], inputs + 1), CM_ARRAY(b->inputs[1], inputs + 1),
                     CM_ARRAY(b->whole_inputs, inputs + 1)));
   for (uint32_t i = 0; i < m->order_count; i++)
@@ -289,12 +312,14 @@ static cm_status make_room(cm_bounding *b, cm_error *error)
   return CM_OK;
 }
 
-static cm_status make_reaches(cm_bounding *b, cm_error *error)
+static cm_status make_reaches(cm_bounding *b, bool cones, cm_error *error)
 {
   cm_hop_times hops;
   cm_status status = cm_hop_times_make(b->target, b->run->memory, &hops, error);
   for (int i = 0; i < 2 * CM_UNIT_KINDS && status == CM_OK; i++)
     status = cm_reach_make(&(cm_reach_of){b->target, &hops, b->weight[i / 2], i % 2 == 1}, b->run->memory, &b->reach[i % 2][i / 2], error);
+  for (cm_unit_kind k = CM_UNIT_MATRIX; k <= CM_UNIT_VECTOR && cones && status == CM_OK; k++)
+    status = cm_exchange_make(&(cm_reach_of){b->target, &hops, b->weight[k], false}, b->run->memory, &b->exchange[k], error);
   cm_hop_times_end(&hops);
   return status;
 }
@@ -309,13 +334,13 @@ static cm_status make_bound(cm_plan *plan, const cm_target *target, bool cones, 
     return CM_OK;
   }
   cm_status status = make_room(&b, error);
-  CM_THEN(status, make_reaches(&b, error));
+  CM_THEN(status, make_reaches(&b, cones, error));
   CM_THEN_IF(status, cones, find_begins(&b, error));
   CM_THEN(status, bound_all(&b, &bound, error));
-  CM_FREE(b.value, b.met, b.op_of, b.place_of, b.begin, b.work, b.bytes, b.issues, b.least, b.tail, b.after, b.sorted, b.inputs[0], b.inputs[1],
+  CM_FREE(b.value, b.met, b.op_of, b.place_of, b.begin, b.work, b.bytes, b.issues, b.least, b.tail, b.after, b.told, b.sorted, b.inputs[0], b.inputs[1],
           b.whole_inputs);
   for (int k = 0; k < CM_UNIT_KINDS; k++)
-    CM_FREE(b.reach[0][k].step, b.reach[1][k].step);
+    CM_FREE(b.reach[0][k].step, b.reach[1][k].step, b.exchange[k].apart);
   if (status == CM_OK)
     *made = bound;
   return status;

@@ -9,8 +9,7 @@ enum { VERIFY_STREAM = 0x766572 };
 static const double verify_relative = 1e-5, verify_absolute = 1e-6;
 
 /* Random inputs of the declared shapes; unknown dims are 1. NULL where the type is no number. */
-static cm_status random_input(const cm_value *v, cm_random *random, cm_memory *memory, cm_tensor **made,
-                              cm_error *error)
+static cm_status random_input(const cm_value *v, cm_random *random, cm_memory *memory, cm_tensor **made, cm_error *error)
 {
   int64_t dims[CM_RANK_MAX];
   uint32_t rank = v->shape.rank == CM_UNKNOWN_RANK ? 0 : v->shape.rank;

@@ -44,10 +44,8 @@ static cm_status exits_new(uint32_t reach_a, uint32_t reach_b, cm_memory *memory
       double least = ldexp(1, -(level + 1) * CM_EXIT_LEVEL_BITS);
       uint32_t *start = &t.start[(size_t)a * CM_EXIT_LEVELS + (size_t)level], *stop = &t.stop[start - t.start];
       *stop = reach_b;
-      while (*start < reach_b && here[*start] < least)
-        ++*start;
-      while (*stop > *start && here[*stop - 1] < least)
-        --*stop;
+      while (*start < reach_b && here[*start] < least) ++*start;
+      while (*stop > *start && here[*stop - 1] < least) --*stop;
     }
   }
   *table = t;
@@ -77,8 +75,7 @@ void cm_spread_free(cm_spread *spread)
   *spread = (cm_spread){0};
 }
 
-cm_status cm_spread_part_new(const cm_spread *spread, size_t flows_max, cm_memory *memory, cm_spread_part *part,
-                             cm_error *error)
+cm_status cm_spread_part_new(const cm_spread *spread, size_t flows_max, cm_memory *memory, cm_spread_part *part, cm_error *error)
 {
   cm_spread_part p = {.spread = spread, .flow_room = flows_max};
   size_t size = (size_t)spread->width * spread->height;
@@ -203,8 +200,7 @@ void cm_spread_add(cm_spread_part *part, uint32_t x, uint32_t y, unsigned quadra
   size_t u = cm_window_column(&s->window, x), v = cm_window_row(&s->window, y), count = 0;
   u = quadrant & 1 ? s->window.width - 1 - u : u;
   v = quadrant & 2 ? s->window.height - 1 - v : v;
-  uint64_t *column = part->column[quadrant] + u * s->height + v, *row = part->row[quadrant] + v * s->width + u,
-           total = 0;
+  uint64_t *column = part->column[quadrant] + u * s->height + v, *row = part->row[quadrant] + v * s->width + u, total = 0;
   uint64_t *column_end = part->column_end[quadrant] + v * s->width + u;
   uint64_t *row_end = part->row_end[quadrant] + v * s->width + u;
   cm_flow *mine = part->flow[0], *other = part->flow[1];

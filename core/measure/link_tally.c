@@ -17,9 +17,8 @@ cm_status cm_link_tally_new(const cm_window *window, cm_memory *memory, cm_link_
 
 void cm_link_tally_free(cm_link_tally *tally)
 {
-  for (int side = 0; side < 2; side++) {
+  for (int side = 0; side < 2; side++)
     CM_FREE(tally->row[side], tally->column[side]);
-  }
 }
 
 void cm_link_tally_add(cm_link_tally *sum, const cm_link_tally *other)

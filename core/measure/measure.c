@@ -56,12 +56,10 @@ static cm_status check_input(const work *w, cm_error *error)
   uint32_t cores = cm_chip_cores(w->chip);
   for (uint32_t v = 0; v < w->demand->network->vertex_count; v++)
     if (w->part[v] >= w->part_count)
-      return cm_fail(error, CM_BAD_MAPPING, "neuron %u is in part %u, but there are %u parts", v, w->part[v],
-                     w->part_count);
+      return cm_fail(error, CM_BAD_MAPPING, "neuron %u is in part %u, but there are %u parts", v, w->part[v], w->part_count);
   for (uint32_t p = 0; p < w->part_count; p++)
     if (w->core[p] >= cores)
-      return cm_fail(error, CM_BAD_MAPPING, "part %u is on core %u, but the chip has %u cores", p, w->core[p],
-                     cores);
+      return cm_fail(error, CM_BAD_MAPPING, "part %u is on core %u, but the chip has %u cores", p, w->core[p], cores);
   return CM_OK;
 }
 

@@ -144,8 +144,7 @@ static cm_status take_part(work *w, scratch *s, uint32_t part, tally *sum, cm_sp
       walk_axon(w, s, w->net[i], part, &used, sum);
     else
       walk_row(w, s, w->net[i], part, &used);
-  uint32_t x = w->core[part] % w->chip->width / w->chip->router_x,
-           y = w->core[part] / w->chip->width / w->chip->router_y;
+  uint32_t x = w->core[part] % w->chip->width / w->chip->router_x, y = w->core[part] / w->chip->width / w->chip->router_y;
   for (unsigned quadrant = 0; spread->spread != NULL && quadrant < CM_QUADRANTS; quadrant++) {
     size_t flows = 0;
     for (uint32_t k = 0; k < used; k++) {
@@ -167,9 +166,8 @@ static cm_status run_task(void *context, size_t index, cm_error *error)
 {
   work *w = context;
   scratch s;
-  cm_status status = scratch_new(w, &s, error);
-  if (status != CM_OK)
-    return status;
+  CM_TRY(scratch_new(w, &s, error));
+  cm_status status = CM_OK;
   for (uint32_t part = (uint32_t)index; status == CM_OK && part < w->part_count; part += w->tasks) {
     status = take_part(w, &s, part, &w->tally[index], &w->spread_part[index], error);
     CM_THEN(status, cm_run_check(w->run, error));

@@ -91,8 +91,7 @@ static void fill_totals(const work *w, double unit, cm_metrics *m)
   double ew = (double)sum.east_west, ns = (double)sum.north_south, dd = (double)sum.die_to_die;
   m->energy_pj = (passed * e->router + ew * e->east_west + ns * e->north_south + dd * e->die_to_die) / unit;
   if (sum.packets > 0)
-    m->latency_mean_ns =
-        (passed * l->router + ew * l->east_west + ns * l->north_south + dd * l->die_to_die) / packets;
+    m->latency_mean_ns = (passed * l->router + ew * l->east_west + ns * l->north_south + dd * l->die_to_die) / packets;
   m->latency_max_ns = sum.latency_max_ns;
   m->congestion_mean = passed / unit / cm_chip_cores(w->chip);
   m->hop_traffic = (double)hops / unit;

@@ -41,8 +41,7 @@ typedef struct cm_spread_part {
 } cm_spread_part;
 
 /* Room for `flows_max` flows of one source. */
-cm_status cm_spread_part_new(const cm_spread *spread, size_t flows_max, cm_memory *memory, cm_spread_part *part,
-                             cm_error *error);
+cm_status cm_spread_part_new(const cm_spread *spread, size_t flows_max, cm_memory *memory, cm_spread_part *part, cm_error *error);
 void cm_spread_part_free(cm_spread_part *part);
 
 /* Adds all flows of a source at router (x, y) into one quadrant (bit 0: west, bit 1: north). Flows to the same router

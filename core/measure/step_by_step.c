@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/chip/geometry.h"
 #include "core/mapping/options.h"
 #include "core/measure/measure.h"
@@ -160,18 +161,12 @@ static cm_status measure_whole(work *w, uint32_t step, uint64_t *count, uint64_t
   return CM_OK;
 }
 
-static int down(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x < y) - (x > y);
-}
-
 /* The time that 1 % of the steps are at or above; *sorted [steps] is scratch. */
 static double slow(const work *w, uint32_t steps, double *sorted)
 {
   memcpy(sorted, w->ns, steps * sizeof *sorted);
-  qsort(sorted, steps, sizeof *sorted, down);
-  return sorted[steps - ((uint64_t)steps * 99 + 99) / 100];
+  qsort(sorted, steps, sizeof *sorted, cm_ascending_real);
+  return sorted[((uint64_t)steps * 99 + 99) / 100 - 1];
 }
 
 /* Steps in the order of what links can make of them, until none can come among the slowest. */
@@ -267,11 +262,7 @@ cm_status cm_step_by_step_measure(const cm_map_input *input, const cm_mapping *m
   }
   CM_THEN(status, sum_up(&w, steps, &m, error));
   work_free(&w);
-  if (status == CM_OK)
-    *made = m;
-  else
-    cm_step_by_step_free(&m);
-  return status;
+  CM_END(status, *made = m, cm_step_by_step_free(&m));
 }
 
 void cm_step_by_step_free(cm_step_by_step *made)

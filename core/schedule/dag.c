@@ -105,8 +105,7 @@ static cm_status queue_by(const cm_dag *dag, const uint64_t *priority, cm_memory
   return status;
 }
 
-cm_status cm_dag_queue(const cm_dag *dag, const uint64_t *priority, cm_memory *memory, uint32_t *queue,
-                       cm_error *error)
+cm_status cm_dag_queue(const cm_dag *dag, const uint64_t *priority, cm_memory *memory, uint32_t *queue, cm_error *error)
 {
   uint32_t queued;
   return queue_by(dag, priority, memory, queue, &queued, error);

@@ -40,8 +40,7 @@ void cm_dag_depths(const cm_dag *dag, const uint64_t *weight, bool with_arcs, ui
 
 /* The execution queue by height: among the nodes without unexecuted predecessors always the one with the highest
  * priority, ties to the lowest number. `queue` has node_count places. O(m + n log n). Errors: memory. */
-cm_status cm_dag_queue(const cm_dag *dag, const uint64_t *priority, cm_memory *memory, uint32_t *queue,
-                       cm_error *error);
+cm_status cm_dag_queue(const cm_dag *dag, const uint64_t *priority, cm_memory *memory, uint32_t *queue, cm_error *error);
 
 /* True when there is an arc between them. O(log degree). */
 bool cm_dag_has_arc(const cm_dag *dag, uint32_t from, uint32_t to);

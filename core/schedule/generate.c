@@ -97,8 +97,7 @@ cm_status cm_generator_new(const cm_workload *project, cm_memory *memory, cm_gen
                        CM_ARRAY(g->running.item, n)), cm_generator_free(g));
   for (uint32_t v = 0; v < n; v++)
     for (uint32_t r = 0; r < project->resource_count; r++)
-      g->need[(size_t)v * g->words + word[r]] |= (uint64_t)project->demand[(size_t)v * project->resource_count + r]
-                                                 << shift[r];
+      g->need[(size_t)v * g->words + word[r]] |= (uint64_t)project->demand[(size_t)v * project->resource_count + r] << shift[r];
   CM_TRY_OR(make_queues(g, memory, error), cm_generator_free(g));
   *made = g;
   return CM_OK;
@@ -133,8 +132,7 @@ static inline uint32_t split(cm_generator *g, uint32_t words, uint32_t at, uint6
     return at;
   uint32_t behind = g->moments - at - 1;
   memmove(g->moment + at + 2, g->moment + at + 1, behind * sizeof *g->moment);
-  memmove(g->left + (size_t)(at + 1) * words, g->left + (size_t)at * words,
-          (size_t)(behind + 1) * words * sizeof *g->left);
+  memmove(g->left + (size_t)(at + 1) * words, g->left + (size_t)at * words, (size_t)(behind + 1) * words * sizeof *g->left);
   g->moment[at + 1] = time;
   g->moments++;
   return at + 1;
@@ -167,8 +165,7 @@ static inline uint64_t seat(cm_generator *g, uint32_t words, uint32_t task, uint
   return start;
 }
 
-static inline uint64_t serial(cm_generator *g, uint32_t words, cm_direction direction, const uint32_t *list,
-                              uint64_t *start)
+static inline uint64_t serial(cm_generator *g, uint32_t words, cm_direction direction, const uint32_t *list, uint64_t *start)
 {
   const cm_dag *dag = g->project->dag;
   const uint64_t *first = direction == CM_FORWARD ? dag->in_first : dag->out_first;

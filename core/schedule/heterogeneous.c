@@ -248,9 +248,7 @@ static cm_status search_mode(search *s, cm_error *error)
 cm_status cm_solve_processors(cm_solving *solving, cm_error *error)
 {
   search s = {.solving = solving,
-              .workload = solving->workload,
-              .dag = solving->workload->dag,
-              .processors = solving->workload->processor_count};
+              .workload = solving->workload, .dag = solving->workload->dag, .processors = solving->workload->processor_count};
   bool done = false;
   cm_status status = begin(&s, error);
   if (status == CM_OK) {

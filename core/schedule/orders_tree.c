@@ -63,8 +63,7 @@ static uint32_t choose(const tree *t, uint32_t parent, bool *fresh)
       *fresh = true;
     } else if (!*fresh) {
       const leaf *c = &t->leaf[child];
-      double value = (t->most - c->sum / c->visits) / range +
-                     exploration * sqrt(log((double)t->leaf[parent].visits) / c->visits);
+      double value = (t->most - c->sum / c->visits) / range + exploration * sqrt(log((double)t->leaf[parent].visits) / c->visits);
       if (value > best_value) {
         best = i;
         best_value = value;

@@ -184,8 +184,7 @@ static void evaluate(search *s, member *m)
 
 static const member *pick(search *s)
 {
-  uint32_t a = (uint32_t)cm_random_below(&s->random, s->population),
-           b = (uint32_t)cm_random_below(&s->random, s->population);
+  uint32_t a = (uint32_t)cm_random_below(&s->random, s->population), b = (uint32_t)cm_random_below(&s->random, s->population);
   return &s->member[a < b ? a : b]; /* they are sorted */
 }
 

@@ -20,21 +20,29 @@ void cm_text_skip_blanks(cm_text *text)
   }
 }
 
-static cm_status push_arc(cm_text *text, cm_arc arc, cm_error *error)
+cm_status cm_text_arc(cm_text *text, uint64_t from, uint64_t to, uint64_t weight, cm_error *error)
 {
+  if (from >= text->tasks || to >= text->tasks) {
+    (void)cm_fail(error, CM_BAD_NETWORK, "line %u: task %llu waits for task %llu, but there are only %u tasks", text->line,
+                  (unsigned long long)to, (unsigned long long)from, text->tasks);
+    return cm_fail_at(error, "line %u", text->line);
+  }
   CM_TRY(CM_ROOM(text->memory, text->arcs, &text->arc_capacity, text->arc_count + 1, error));
-  text->arcs[text->arc_count++] = arc;
+  text->arcs[text->arc_count++] = (cm_arc){(uint32_t)from, (uint32_t)to, weight};
   return CM_OK;
 }
 
-cm_status cm_text_arc(cm_text *text, uint32_t tasks, uint64_t from, uint64_t to, uint64_t weight, cm_error *error)
+cm_status cm_text_room(cm_text *text, uint64_t tasks, uint64_t processors, uint64_t resources, cm_error *error)
 {
-  if (from >= tasks || to >= tasks) {
-    (void)cm_fail(error, CM_BAD_NETWORK, "line %u: task %llu waits for task %llu, but there are only %u tasks",
-                  text->line, (unsigned long long)to, (unsigned long long)from, tasks);
-    return cm_fail_at(error, "line %u", text->line);
-  }
-  return push_arc(text, (cm_arc){(uint32_t)from, (uint32_t)to, weight}, error);
+  const uint64_t numbers = tasks * (processors + resources);
+  if (numbers > strlen(text->at))
+    return cm_fail(error, CM_BAD_NETWORK, "the file is too short for %llu tasks with %llu numbers each", (unsigned long long)tasks,
+                   (unsigned long long)(processors + resources));
+  text->tasks = (uint32_t)tasks;
+  text->processors = (uint32_t)processors;
+  text->resources = (uint32_t)resources;
+  return CM_NEW_ALL(text->memory, error, CM_ARRAY(text->time, processors > 0 ? numbers : tasks), CM_ARRAY(text->demand, numbers),
+                    CM_ARRAY(text->capacity, resources));
 }
 
 cm_status cm_text_fail(const cm_text *text, const char *what, cm_error *error)

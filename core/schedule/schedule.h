@@ -44,5 +44,4 @@ void cm_schedule_free(cm_schedule *schedule); /* NULL is allowed */
 /* Verifies a schedule against its workload, knowing nothing of how it was made: durations, precedence with transfers,
  * capacities at every moment, one task at a time on a processor, the makespan. Errors: CM_LIMIT_BROKEN with what is
  * broken where; memory. O(m + n log n). */
-cm_status cm_schedule_check(const cm_workload *workload, const cm_schedule *schedule, cm_memory *memory,
-                            cm_error *error);
+cm_status cm_schedule_check(const cm_workload *workload, const cm_schedule *schedule, cm_memory *memory, cm_error *error);

@@ -88,8 +88,7 @@ static uint64_t later(const bounding *b, uint32_t r, uint64_t from, uint64_t to,
   for (uint32_t i = 0; i < b->workload->dag->node_count; i++) {
     const window *t = &b->task[i];
     uint64_t right = end - t->tail - t->duration; /* its latest start */
-    uint64_t inside = least(least(t->duration, to - from),
-                            least(excess(t->head + t->duration, from), excess(to, right)));
+    uint64_t inside = least(least(t->duration, to - from), least(excess(t->head + t->duration, from), excess(to, right)));
     energy += inside * amount(b->workload, t->number, r);
   }
   return excess(over(energy, room), to - from);

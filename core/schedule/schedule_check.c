@@ -1,6 +1,7 @@
 /* The independent judge of schedules: it shares nothing with what makes them. */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/schedule/schedule.h"
 
 /* A task takes or gives back what it holds. */
@@ -10,13 +11,7 @@ typedef struct change {
   bool begins;
 } change;
 
-static int by_time(const void *a, const void *b)
-{
-  const change *p = a, *q = b;
-  if (p->time != q->time)
-    return p->time < q->time ? -1 : 1;
-  return (int)p->begins - (int)q->begins; /* what ends gives back before others take */
-}
+CM_ORDER(by_time, change, CM_RISING(time) CM_RISING(begins)) /* what ends gives back before others take */
 
 static uint64_t duration(const cm_workload *w, const cm_schedule *s, uint32_t task)
 {
@@ -33,8 +28,7 @@ static cm_status check_tasks(const cm_workload *w, const cm_schedule *s, cm_erro
   uint64_t last = 0;
   for (uint32_t v = 0; v < s->task_count; v++) {
     if (s->unit_count > 0 && s->unit[v] >= s->unit_count) {
-      (void)cm_fail(error, CM_LIMIT_BROKEN, "task %u runs on processor %u, but there are %u", v, s->unit[v],
-                    s->unit_count);
+      (void)cm_fail(error, CM_LIMIT_BROKEN, "task %u runs on processor %u, but there are %u", v, s->unit[v], s->unit_count);
       return broken(error, v);
     }
     if (s->finish[v] - s->start[v] != duration(w, s, v) || s->finish[v] < s->start[v]) {
@@ -119,8 +113,7 @@ static cm_status check_capacity(const cm_workload *w, const cm_schedule *s, cm_m
   return status;
 }
 
-cm_status cm_schedule_check(const cm_workload *workload, const cm_schedule *schedule, cm_memory *memory,
-                            cm_error *error)
+cm_status cm_schedule_check(const cm_workload *workload, const cm_schedule *schedule, cm_memory *memory, cm_error *error)
 {
   if (schedule->task_count != workload->dag->node_count)
     return cm_fail(error, CM_LIMIT_BROKEN, "the schedule has %u tasks, the workload %u", schedule->task_count,

@@ -107,8 +107,7 @@ cm_status cm_spans_spread(cm_span *span, size_t count, uint32_t *lanes, cm_memor
   return status;
 }
 
-cm_status cm_schedule_write_trace(const cm_schedule *schedule, const char *name, cm_memory *memory, FILE *stream,
-                                  cm_error *error)
+cm_status cm_schedule_write_trace(const cm_schedule *schedule, const char *name, cm_memory *memory, FILE *stream, cm_error *error)
 {
   enum { NAME_MAX = 20 };
   cm_timeline t = {.name = name, .unit_count = schedule->unit_count, .units_per_us = 1};

@@ -2,8 +2,7 @@
 
 #define CM_SUM_MAX (UINT64_C(1) << 62)
 
-static cm_status make(cm_memory *memory, cm_dag *dag, size_t times, uint32_t resources, cm_workload **made,
-                      cm_error *error)
+static cm_status make(cm_memory *memory, cm_dag *dag, size_t times, uint32_t resources, cm_workload **made, cm_error *error)
 {
   cm_workload *w = NULL;
   uint32_t n = dag->node_count;
@@ -25,8 +24,7 @@ cm_status cm_workload_project(cm_memory *memory, cm_dag *dag, uint32_t resources
   return make(memory, dag, dag->node_count, resources, made, error);
 }
 
-cm_status cm_workload_processors(cm_memory *memory, cm_dag *dag, uint32_t processors, cm_workload **made,
-                                 cm_error *error)
+cm_status cm_workload_processors(cm_memory *memory, cm_dag *dag, uint32_t processors, cm_workload **made, cm_error *error)
 {
   if (processors == 0 || processors > CM_PROCESSORS_MAX) {
     cm_dag_free(dag);
@@ -43,13 +41,6 @@ void cm_workload_free(cm_workload *w)
     return;
   cm_dag_free(w->dag);
   CM_FREE(w->time, w->capacity, w->demand, w);
-}
-
-void cm_workload_set_processors(cm_workload *project, uint32_t processors)
-{
-  project->capacity[0] = processors;
-  for (uint32_t v = 0; v < project->dag->node_count; v++)
-    project->demand[v] = 1;
 }
 
 bool cm_workload_has_units(const cm_workload *w)

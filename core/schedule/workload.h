@@ -26,12 +26,8 @@ typedef struct cm_workload {
 cm_status cm_workload_project(cm_memory *memory, cm_dag *dag, uint32_t resources, cm_workload **made, cm_error *error);
 
 /* The same with times of `processors` for the caller to fill. */
-cm_status cm_workload_processors(cm_memory *memory, cm_dag *dag, uint32_t processors, cm_workload **made,
-                                 cm_error *error);
+cm_status cm_workload_processors(cm_memory *memory, cm_dag *dag, uint32_t processors, cm_workload **made, cm_error *error);
 void cm_workload_free(cm_workload *workload); /* NULL is allowed */
-
-/* Makes n identical processors the one resource of a project: every task holds 1. */
-void cm_workload_set_processors(cm_workload *project, uint32_t processors);
 
 /* Errors: CM_BAD_NETWORK when a time is above CM_TASK_TIME_MAX, or a task needs more of a resource than there is (names
  * both); CM_TOO_LARGE when sums would not fit in 64 bits. O(tasks * (processors + resources) + arcs). */

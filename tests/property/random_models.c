@@ -100,7 +100,7 @@ typedef struct maker {
 static cm_run run;
 static cm_memory memory;
 static cm_error error;
-static cm_chip *chips[2];
+static cm_chip *chips[3];
 static const char *keep;
 
 static int64_t pick(maker *m, int64_t least, int64_t most)
@@ -747,10 +747,11 @@ static void compile(judged *j, bool program)
   if (program && largest(&j->m) > 1 << 24)
     return;
   options.scores = 1;
+  options.smallest_memory = program && options.memory == 0 && largest(&j->m) < 1024 && chance(&j->m, 8);
   options.make_tiles = false;
   options.order = (uint32_t)pick(&j->m, CM_COMPILE_ORDER_SEARCH, CM_COMPILE_ORDER_SAMPLE);
-  options.least_traffic = chance(&j->m, 4);
-  cm_chip *chip = program ? chips[pick(&j->m, 0, 1)] : NULL;
+  cm_chip *chip = program ? chips[pick(&j->m, 0, 2)] : NULL;
+  options.least_traffic = chance(&j->m, 4) && chip != chips[2];
   cm_status status = cm_compile(j->model_path, &options, chip, &run, j->made_path, NULL, &report, &error);
   json_decref(report);
   if (status == CM_OK) {
@@ -801,8 +802,9 @@ static void begin(char *folder)
   cm_memory_init(&memory, UINT64_C(1) << 30);
   cm_run_init(&run);
   run.memory = &memory;
-  if (cm_chip_open("npu-mixed", &chips[0], &error) != CM_OK || cm_chip_open("npu-embedded", &chips[1], &error) != CM_OK)
-    abort();
+  for (int i = 0; i < 3; i++)
+    if (cm_chip_open((const char *[]){"npu-mixed", "npu-embedded", "npu-manycore"}[i], &chips[i], &error) != CM_OK)
+      abort();
   seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   snprintf(folder, 60, "%s/coremap-models-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
   if (mkdtemp(folder) == NULL)
@@ -812,8 +814,8 @@ static void begin(char *folder)
 static void end(const char *folder)
 {
   (void)cm_folder_remove(folder, &error);
-  cm_chip_free(chips[0]);
-  cm_chip_free(chips[1]);
+  for (int i = 0; i < 3; i++)
+    cm_chip_free(chips[i]);
 }
 
 static void keep_model(const char *folder, uint64_t seed, uint32_t number)

@@ -3,6 +3,7 @@
 
 #include "brute_force.h"
 #include "core/machine/baselines.h"
+#include "core/machine/bound_exchange.h"
 #include "core/machine/run/run_lanes.h"
 #include "core/machine/schedule/windows.h"
 #include "core/machine/time_bound.h"
@@ -526,6 +527,75 @@ START_TEST(no_schedule_at_all_is_faster_than_the_bound)
 }
 END_TEST
 
+/* ---- all lanes that wait for all ---- */
+
+/* In each step units of work go to cores of a grid in any way; all begin when what all did before is known to them. */
+typedef struct rounds {
+  int width, cores, units, steps;
+  double router, link, least; /* mean time of the cores that work in the last step */
+} rounds;
+
+static void try_rounds(rounds *r, int step, int core, int left, const double *known, double *end)
+{
+  if (core < r->cores) {
+    for (int n = core + 1 < r->cores ? 0 : left; n <= left; n++) {
+      end[core] = n > 0 ? known[core] + n : -1;
+      try_rounds(r, step, core + 1, left - n, known, end);
+    }
+    return;
+  }
+  double next[9] = {0}, ends[9], sum = 0;
+  int count = 0;
+  for (int s = 0; s < r->cores; s++)
+    for (int t = end[s] < 0 ? r->cores : 0; t < r->cores; t++) {
+      const int hops = abs(s % r->width - t % r->width) + abs(s / r->width - t / r->width);
+      next[t] = fmax(next[t], end[s] + (hops > 0 ? r->router + hops * (r->link + r->router) : 0));
+    }
+  for (int s = 0; s < r->cores; s++) {
+    sum += fmax(end[s], 0);
+    count += end[s] >= 0;
+  }
+  if (step + 1 < r->steps)
+    try_rounds(r, step + 1, 0, r->units, next, ends);
+  else
+    r->least = fmin(r->least, sum / count);
+}
+
+START_TEST(no_exchange_is_faster_than_its_bound)
+{
+  static const int cases[][4] = {{2, 4, 4, 3}, {2, 4, 3, 4}, {3, 6, 3, 3}, {5, 5, 4, 3}, {3, 6, 6, 2}, {3, 9, 4, 2}, {4, 8, 4, 2}, {7, 7, 5, 2}};
+  cm_target *t = calloc(1, sizeof *t);
+  double near = 0;
+  t->device_count = t->device[0].ports = 1;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (int price = 0; price < 3; price++) {
+      rounds r = {.width = cases[i][0], .cores = cases[i][1], .units = cases[i][2], .steps = cases[i][3], .router = price / 2.0, .link = price == 1 ? 0 : 0.25, .least = HUGE_VAL};
+      const uint32_t width = (uint32_t)r.width, height = (uint32_t)(r.cores / r.width);
+      double end[9], told = 0;
+      const double none[9] = {0}, share = 1.0 / r.cores; /* of all lanes, one's */
+      cm_hop_times hops;
+      cm_exchange e;
+      t->device[0].units = (uint32_t)r.cores;
+      ck_ok(cm_target_number(t, &error));
+      for (uint32_t c = 0; c < t->lane_count; c++)
+        t->core[c] = c;
+      t->grid = (cm_core_grid){.width = width, .height = height, .die_width = width, .die_height = height, .router_x = 1, .router_y = 1,
+                               .router_ns = r.router, .east_west_ns = r.link, .north_south_ns = r.link};
+      ck_ok(cm_hop_times_make(t, &memory, &hops, &error));
+      ck_ok(cm_exchange_make(&(cm_reach_of){t, &hops, &share, false}, &memory, &e, &error));
+      try_rounds(&r, 0, 0, r.units, none, end);
+      for (int s = 0; s < r.steps; s++)
+        told += cm_exchange_ns(&e, r.units * share, s > 0 && s + 1 < r.steps ? 2 : 1);
+      ck_assert_msg(told <= r.least * (1 + 1e-9), "%d cores: %g ns, and %g by a schedule", r.cores, told, r.least);
+      near += told / r.least / (3 * sizeof cases / sizeof *cases);
+      cm_free(e.apart);
+      cm_hop_times_end(&hops);
+    }
+  free(t);
+  ck_assert_msg(near > 0.75, "the bound says little: %g", near);
+}
+END_TEST
+
 /* ---- more of anything ---- */
 
 /* What a program takes after a search on a chip. */
@@ -627,6 +697,7 @@ int main(void)
   tcase_add_checked_fixture(tcase, set_up, tear_down);
   if (!CM_SANITIZED) /* it goes deeper than a stack of sanitized frames */
     tcase_add_test(tcase, no_schedule_at_all_is_faster_than_the_bound);
+  tcase_add_test(tcase, no_exchange_is_faster_than_its_bound);
   suite_add_tcase(suite, tcase);
   return test_main(suite);
 }

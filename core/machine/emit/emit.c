@@ -262,8 +262,7 @@ void cm_emitter_end(cm_emitter *e)
 {
   cm_hop_times_end(&e->hops);
   CM_FREE(e->tensor_of, e->buffer_of, e->stored_by, e->line_owner, e->access, e->writer, e->places, e->lane_count, e->lane_free, e->known,
-          e->symbol,
-          e->wait, e->made_from, e->operators_like, e->links, e->inputs);
+          e->symbol, e->wait, e->made_from, e->operators_like, e->links, e->inputs);
 }
 
 void cm_emitter_name(const cm_plan *plan, const cm_segment *s, cm_object *object)
@@ -297,9 +296,8 @@ cm_status cm_emit(cm_plan *plan, const cm_memory_plan *layout, const char *chip_
 
 void cm_emission_free(cm_emission *emission)
 {
-  for (uint32_t i = 0; i < emission->object_count; i++) {
+  for (uint32_t i = 0; i < emission->object_count; i++)
     CM_FREE(emission->objects[i].instructions, emission->objects[i].waits);
-  }
   CM_FREE(emission->objects, emission->pieces, emission->buffers.address, emission->buffers.bytes);
   cm_program_free(emission->program);
   *emission = (cm_emission){0};

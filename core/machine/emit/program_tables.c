@@ -80,8 +80,7 @@ static cm_status change_attributes(cm_emitter *e, cm_node *node, const cm_split_
     if (change->group > 0 && strcmp(a->name, "group") == 0)
       continue;
     if (a->kind == CM_ATTRIBUTE_TENSOR || a->kind == CM_ATTRIBUTE_PACKED)
-      return cm_fail(error, CM_BAD_NETWORK, "node %.80s: its attribute %.40s cannot be put in a program", node->name,
-                     a->name);
+      return cm_fail(error, CM_BAD_NETWORK, "node %.80s: its attribute %.40s cannot be put in a program", node->name, a->name);
     CM_TRY(own_attribute(e, a, &list[count], error));
     count++;
   }

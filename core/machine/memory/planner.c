@@ -176,8 +176,7 @@ static cm_resident *dying_input(cm_planner *planner, const cm_piece *piece, cons
   return NULL;
 }
 
-static cm_status make_output(cm_planner *planner, const cm_piece *piece, uint32_t index, const uint64_t *next,
-                             cm_error *error)
+static cm_status make_output(cm_planner *planner, const cm_piece *piece, uint32_t index, const uint64_t *next, cm_error *error)
 {
   uint32_t tile = cm_piece_outputs(planner->plan, piece)[index];
   uint64_t address, use = first_use(planner, tile);

@@ -94,5 +94,4 @@ cm_status cm_planner_store(cm_planner *planner, cm_resident *r, cm_error *error)
 cm_status cm_planner_leave(cm_planner *planner, cm_resident *r, cm_error *error);
 
 /* Finds room for a tile of the present piece, gives up what has to leave for it, and lays it there. */
-cm_status cm_planner_place(cm_planner *planner, uint32_t tile, bool dirty, uint64_t next_use, uint64_t *address,
-                         cm_error *error);
+cm_status cm_planner_place(cm_planner *planner, uint32_t tile, bool dirty, uint64_t next_use, uint64_t *address, cm_error *error);

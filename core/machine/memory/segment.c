@@ -183,8 +183,7 @@ static cm_status lay_out(search *s, cm_memory_plan *layout, cm_error *error)
                     CM_ARRAY(layout->pieces, s->plan->piece_count + 1)));
   layout->segment_count = count;
   for (at = s->plan->op_count; count-- > 0; at = s->states[at].from)
-    layout->segments[count] =
-        (cm_segment){.first_op = s->states[at].from, .op_count = at - s->states[at].from};
+    layout->segments[count] = (cm_segment){.first_op = s->states[at].from, .op_count = at - s->states[at].from};
   s->planner->record = true;
   s->planner->traffic = (cm_traffic){0};
   CM_TRY(cm_planner_restore(s->planner, NULL, 0, error));

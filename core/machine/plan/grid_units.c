@@ -14,8 +14,7 @@ static int64_t wanted_pieces(const cm_plan_op *op, const cm_plan_options *option
     return 1;
   double units = op->units,
          bytes = (double)(whole->data + whole->output) / settings->piece_bytes, most = (double)INT32_MAX,
-         slices = (double)whole->parameters / weight_bytes,
-         sharing = options->target->memory_count > 0 ? 1 : units;
+         slices = (double)whole->parameters / weight_bytes, sharing = options->target->memory_count > 0 ? 1 : units;
   /* What runs at once shares a slice of the parameters, or has slices that are as much smaller; of cores with memories of their
    * own each has one. */
   double pieces = fmax(fmax(sharing * slices, units * settings->pieces_a_unit), bytes);
@@ -44,9 +43,7 @@ static cm_status choose_steps(cm_sizing *s, const cm_plan_op *op, const cm_plan_
   const double asked = options->settings->weight_bytes;
   const double weight_bytes = fmax(1, s->plan->memory_count > 0 ? fmin(asked, (double)s->memory / 4) : asked);
   int64_t pieces = wanted_pieces(op, options, &whole, cm_split_work(s->call, &s->whole, s->inputs), weight_bytes),
-          slices = options->division == CM_DIVISION_UNSPLIT
-                     ? 1
-                     : cm_divide_up((int64_t)whole.parameters, (int64_t)weight_bytes);
+          slices = options->division == CM_DIVISION_UNSPLIT ? 1 : cm_divide_up((int64_t)whole.parameters, (int64_t)weight_bytes);
   pieces = cm_divide_up(pieces, cut(s, s->frame, pieces));
   /* Rows where activations outweigh parameters: what follows can begin early. */
   if (whole.data + whole.output >= whole.parameters || s->slice == CM_NONE) {

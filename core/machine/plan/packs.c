@@ -87,8 +87,7 @@ static cm_status pack_type(packing *p, cm_type type, uint64_t size, uint64_t mos
   return close_pack(p, &open, type, error);
 }
 
-cm_status cm_packs_make(cm_model *model, const cm_target *target, uint64_t most, cm_run *run, cm_packs *packs,
-                        cm_error *error)
+cm_status cm_packs_make(cm_model *model, const cm_target *target, uint64_t most, cm_run *run, cm_packs *packs, cm_error *error)
 {
   static const cm_type types[] = {CM_FLOAT, CM_FLOAT16, CM_INT8, CM_UINT8, CM_INT32};
   static const double sizes[CM_PACK_SIZES] = {1, 3, 8, 24};
@@ -112,8 +111,7 @@ cm_status cm_packs_make(cm_model *model, const cm_target *target, uint64_t most,
 
 void cm_packs_free(cm_packs *packs)
 {
-  for (int s = 0; s < CM_PACK_SIZES; s++) {
+  for (int s = 0; s < CM_PACK_SIZES; s++)
     CM_FREE(packs->size[s].value, packs->size[s].offset);
-  }
   *packs = (cm_packs){0};
 }

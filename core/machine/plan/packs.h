@@ -22,6 +22,5 @@ typedef struct cm_packs {
 /* Adds packs of several sizes, counted in what a port moves in a latency, to a model whose shapes are known: constants of
  * one type in the order of their first use, each at most half a pack and `most` bytes. The caller's: cm_packs_free, also
  * after a failure. Errors: memory, those of constants that are computed. */
-cm_status cm_packs_make(cm_model *model, const cm_target *target, uint64_t most, cm_run *run, cm_packs *packs,
-                        cm_error *error);
+cm_status cm_packs_make(cm_model *model, const cm_target *target, uint64_t most, cm_run *run, cm_packs *packs, cm_error *error);
 void cm_packs_free(cm_packs *packs);

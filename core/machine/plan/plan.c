@@ -18,8 +18,7 @@ static cm_status check_node(const cm_model *m, const cm_node *node, cm_error *er
   }
   for (uint32_t k = 0; k < node->input_count + node->output_count; k++) {
     uint32_t value = k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
-    if (value == CM_NONE || (cm_shape_known(&m->values[value].shape) &&
-                             cm_type_bytes(m->values[value].shape.type) > 0))
+    if (value == CM_NONE || (cm_shape_known(&m->values[value].shape) && cm_type_bytes(m->values[value].shape.type) > 0))
       continue;
     (void)cm_fail(error, CM_BAD_NETWORK, "node %s: the shape of '%.80s' is not known before the model runs; a program "
                   "needs every shape", label, m->values[value].name);
@@ -240,7 +239,14 @@ static cm_status divide_memory(cm_plan *plan, cm_error *error)
     const uint64_t bytes = plan->core_memory[m].to - (m > 0 ? plan->core_memory[m - 1].to : 0);
     plan->cut_bytes = bytes < plan->cut_bytes ? bytes : plan->cut_bytes;
   }
-  return CM_OK;
+  if (plan->memory_count == 0 || plan->cut_bytes > 0)
+    return CM_OK;
+  const uint64_t least = cm_target_memory_least(plan->target), needed = (plan->target->memory_bytes + least - 1) / least * CM_ALIGNMENT;
+  (void)cm_fail(error, CM_TOO_LARGE, "of %llu bytes a memory of a core has none: %llu would do for all %u", (unsigned long long)plan->memory_bytes,
+                (unsigned long long)needed, plan->memory_count);
+  cm_error_figure(error, "needed_bytes", needed);
+  cm_error_figure(error, "memory_bytes", plan->memory_bytes);
+  return error->status;
 }
 
 cm_status cm_plan_new(cm_model *model, const uint32_t *order, const cm_plan_options *options, cm_run *run,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/machine/cost.h"
 #include "core/machine/plan/stretches.h"
 
@@ -207,11 +208,7 @@ typedef struct place {
   uint32_t lane;
 } place;
 
-static int nearest_first(const void *x, const void *y)
-{
-  const place *a = x, *b = y;
-  return a->way_ns != b->way_ns ? (a->way_ns > b->way_ns) - (a->way_ns < b->way_ns) : (a->lane > b->lane) - (a->lane < b->lane);
-}
+CM_ORDER(nearest_first, place, CM_RISING(way_ns) CM_RISING(lane))
 
 static void list_places(const cm_plan *plan, const cm_device *device, place *at)
 {

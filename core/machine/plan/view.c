@@ -16,8 +16,7 @@ bool cm_plan_is_view(const cm_model *model, const cm_node *node)
   }
   if (cm_node_is(node, cm_kernel_slice)) {
     const cm_attribute *steps = cm_node_attribute(node, "steps");
-    const cm_tensor *given =
-        node->input_count > 4 && node->inputs[4] != CM_NONE ? model->values[node->inputs[4]].tensor : NULL;
+    const cm_tensor *given = node->input_count > 4 && node->inputs[4] != CM_NONE ? model->values[node->inputs[4]].tensor : NULL;
     if (steps != NULL || (node->input_count > 4 && node->inputs[4] != CM_NONE && given == NULL))
       return false;
     for (uint64_t i = 0; given != NULL && i < given->count; i++)
@@ -36,12 +35,10 @@ typedef struct walk {
   uint32_t blocked;
 } walk;
 
-static cm_status visit_value(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride,
-                             cm_error *error);
+static cm_status visit_value(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride, cm_error *error);
 
 /* The part of `tile` that lies in `box`. What lies behind the rank of a part is not set: pieces read tens of parts each. */
-static cm_status visit_tile(walk *w, uint32_t number, const cm_box *box, int64_t to, const int64_t *to_stride,
-                            cm_error *error)
+static cm_status visit_tile(walk *w, uint32_t number, const cm_box *box, int64_t to, const int64_t *to_stride, cm_error *error)
 {
   const cm_box *tile = &w->plan->tiles[number].box;
   cm_part part;
@@ -65,8 +62,7 @@ static cm_status visit_tile(walk *w, uint32_t number, const cm_box *box, int64_t
   return w->by->visit(w->by->user, &part, error);
 }
 
-static cm_status visit_grid(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride,
-                            cm_error *error)
+static cm_status visit_grid(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride, cm_error *error)
 {
   const cm_plan_value *v = &w->plan->values[value];
   int64_t first[CM_RANK_MAX], extent[CM_RANK_MAX], cell[CM_RANK_MAX], index[CM_RANK_MAX] = {0};
@@ -268,8 +264,7 @@ static cm_status visit_reshape(walk *w, uint32_t value, const cm_box *box, int64
   return visit_runs(w, &r, 0, to, error);
 }
 
-static cm_status visit_view(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride,
-                            cm_error *error)
+static cm_status visit_view(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride, cm_error *error)
 {
   const cm_node *node = &w->plan->model->nodes[w->plan->model->values[value].producer];
   const cm_makes_kind makes = node->known->makes;
@@ -294,8 +289,7 @@ static cm_status visit_view(walk *w, uint32_t value, const cm_box *box, int64_t 
 }
 
 /* A constant that lies in a pack: a part of its one row. */
-static cm_status visit_packed(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride,
-                              cm_error *error)
+static cm_status visit_packed(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride, cm_error *error)
 {
   const cm_box *whole = &w->plan->values[value].whole;
   uint32_t pack = w->plan->pack->value[value];
@@ -311,8 +305,7 @@ static cm_status visit_packed(walk *w, uint32_t value, const cm_box *box, int64_
   return w->by->visit(w->by->user, &part, error);
 }
 
-static cm_status visit_value(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride,
-                             cm_error *error)
+static cm_status visit_value(walk *w, uint32_t value, const cm_box *box, int64_t to, const int64_t *to_stride, cm_error *error)
 {
   const cm_plan_value *v = &w->plan->values[value];
   if (cm_box_count(box) == 0 || w->blocked != CM_NONE)

@@ -109,8 +109,7 @@ uint64_t cm_get_at_most(cm_reader *r, uint64_t most, const char *what)
   uint64_t number = cm_get_number(r);
   if (number <= most)
     return number;
-  (void)cm_reader_fail(r, "%s is %llu, and %llu is possible", what, (unsigned long long)number,
-                       (unsigned long long)most);
+  (void)cm_reader_fail(r, "%s is %llu, and %llu is possible", what, (unsigned long long)number, (unsigned long long)most);
   return 0;
 }
 

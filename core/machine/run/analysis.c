@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
+
 typedef struct analysing {
   const cm_program *program;
   cm_analysis *made;
@@ -85,21 +87,9 @@ typedef struct change {
 } change;
 
 /* At one time what is given up comes first. */
-static int by_time(const void *x, const void *y)
-{
-  const change *a = x, *b = y;
-  if (a->ns < b->ns || a->ns > b->ns)
-    return a->ns < b->ns ? -1 : 1;
-  return a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
-}
+CM_ORDER(by_time, change, CM_RISING(ns) CM_RISING(bytes))
 
-static int by_start(const void *x, const void *y)
-{
-  const cm_busy *a = x, *b = y;
-  if (a->start_ns < b->start_ns || a->start_ns > b->start_ns)
-    return a->start_ns < b->start_ns ? -1 : 1;
-  return a->instruction < b->instruction ? -1 : a->instruction > b->instruction;
-}
+CM_ORDER(by_start, cm_busy, CM_RISING(start_ns) CM_RISING(instruction))
 
 static cm_status find_held(analysing *a, cm_error *error)
 {

@@ -140,14 +140,12 @@ cm_status cm_checker_end(cm_runner *r, const cm_instruction *i, cm_error *error)
   return cm_fail_at(error, "instruction %llu", (unsigned long long)r->at);
 }
 
-cm_status cm_checker_read(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t address, uint64_t bytes,
-                          cm_error *error)
+cm_status cm_checker_read(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t address, uint64_t bytes, cm_error *error)
 {
   cm_checker *c = r->checker;
   for (uint64_t b = address; b < address + bytes; b++)
     if (c->tag[b] != buffer + 1)
-      return wrong(r, error, c->tag[b] == 0 ? "reads what nobody has written" : "reads what has been overwritten", buffer,
-                   b);
+      return wrong(r, error, c->tag[b] == 0 ? "reads what nobody has written" : "reads what has been overwritten", buffer, b);
   for (uint32_t l = 0; bytes > 0 && l < c->lanes; l++)
     if (!happened_before(c, lane, l, c->written[(size_t)buffer * c->lanes + l]))
       return wrong(r, error, "reads without waiting for what writes", buffer, address);
@@ -157,8 +155,7 @@ cm_status cm_checker_read(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t
   return visit_memory(r, lane, buffer, address, bytes, !stores, error);
 }
 
-cm_status cm_checker_write(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t address, uint64_t bytes,
-                           cm_error *error)
+cm_status cm_checker_write(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t address, uint64_t bytes, cm_error *error)
 {
   cm_checker *c = r->checker;
   uint32_t last = 0;
@@ -212,8 +209,7 @@ cm_status cm_checker_finish(cm_runner *r, cm_error *error)
     (void)cm_dims_count(t->rank, t->dims, &count);
     for (uint64_t e = 0; is_stored(t) && e < count; e++)
       if (r->checker->home_seq[p->outputs[o]][e] == 0)
-        return cm_fail(error, CM_DAMAGED, "element %llu of output '%.80s' is never stored", (unsigned long long)e,
-                       t->name);
+        return cm_fail(error, CM_DAMAGED, "element %llu of output '%.80s' is never stored", (unsigned long long)e, t->name);
   }
   return CM_OK;
 }

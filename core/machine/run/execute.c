@@ -37,8 +37,7 @@ static uint8_t *part_at(const cm_runner *r, const cm_program_part *part)
 }
 
 /* The bytes of a part, run by run, go to the checker. */
-static cm_status check_part(cm_runner *r, uint32_t lane, const cm_program_part *part, size_t width, bool writes,
-                            cm_error *error)
+static cm_status check_part(cm_runner *r, uint32_t lane, const cm_program_part *part, size_t width, bool writes, cm_error *error)
 {
   int64_t index[CM_RANK_MAX] = {0}, run = 1;
   uint32_t outer = part->shape->rank;
@@ -108,8 +107,7 @@ static cm_status copy(cm_runner *r, const cm_instruction *i, cm_error *error)
 
 /* ---- matrix and vector units ---- */
 
-static cm_status gather(cm_runner *r, const cm_instruction *i, const cm_operand *operand, cm_tensor **made,
-                        cm_error *error)
+static cm_status gather(cm_runner *r, const cm_instruction *i, const cm_operand *operand, cm_tensor **made, cm_error *error)
 {
   cm_tensor *t;
   CM_TRY(cm_tensor_new(r->memory, operand->type, operand->rank, operand->dims, &t, error));
@@ -187,7 +185,5 @@ static cm_status execute(cm_runner *r, const cm_instruction *i, cm_error *error)
 cm_status cm_execute(cm_runner *r, const cm_instruction *i, cm_error *error)
 {
   cm_status status = execute(r, i, error);
-  return status == CM_OK && r->checker != NULL && r->program->target.memory_count > 0
-           ? cm_checker_end(r, i, error)
-           : status;
+  return status == CM_OK && r->checker != NULL && r->program->target.memory_count > 0 ? cm_checker_end(r, i, error) : status;
 }

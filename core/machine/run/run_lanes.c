@@ -236,8 +236,7 @@ static cm_status make_memory(lanes *s, cm_tensor *const *inputs, cm_error *error
     if (given == NULL)
       return cm_fail(error, CM_BAD_NETWORK, "input '%.80s' is needed", t->name);
     if (given->type != t->type || given->rank != t->rank || memcmp(given->dims, t->dims, t->rank * sizeof *t->dims) != 0)
-      return cm_fail(error, CM_BAD_NETWORK, "input '%.80s' has another type or shape than the program was made for",
-                     t->name);
+      return cm_fail(error, CM_BAD_NETWORK, "input '%.80s' has another type or shape than the program was made for", t->name);
     r->outside[p->inputs[i]] = cm_tensor_share(inputs[i]);
   }
   for (uint32_t t = 0; t < p->tensor_count; t++) {

@@ -50,10 +50,8 @@ void cm_checker_wait(cm_checker *c, uint32_t lane, uint64_t signal);
 void cm_checker_meet(cm_checker *c, uint64_t memory_bytes);
 
 /* A lane reads or writes `bytes` of a buffer. */
-cm_status cm_checker_read(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t address, uint64_t bytes,
-                          cm_error *error);
-cm_status cm_checker_write(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t address, uint64_t bytes,
-                           cm_error *error);
+cm_status cm_checker_read(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t address, uint64_t bytes, cm_error *error);
+cm_status cm_checker_write(cm_runner *r, uint32_t lane, uint32_t buffer, uint64_t address, uint64_t bytes, cm_error *error);
 /* What the instruction's time says of other cores' memories is what it did. */
 cm_status cm_checker_end(cm_runner *r, const cm_instruction *i, cm_error *error);
 /* Elements of a tensor, from `first` on. */

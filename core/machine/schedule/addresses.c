@@ -87,8 +87,7 @@ static cm_status replace(cm_addresses *a, uint32_t first, uint32_t count, const 
                          cm_error *error)
 {
   CM_TRY(CM_ROOM(a->memory, a->range, &a->room, a->count + with_count, error));
-  memmove(a->range + first + with_count, a->range + first + count,
-          (a->count - first - count) * sizeof *a->range);
+  memmove(a->range + first + with_count, a->range + first + count, (a->count - first - count) * sizeof *a->range);
   memcpy(a->range + first, with, with_count * sizeof *with);
   a->count = a->count - count + with_count;
   return CM_OK;

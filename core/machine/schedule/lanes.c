@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-cm_status cm_lanes_begin(cm_lanes *lanes, const cm_target *target, const cm_hop_times *hops, cm_memory *memory,
-                         cm_error *error)
+cm_status cm_lanes_begin(cm_lanes *lanes, const cm_target *target, const cm_hop_times *hops, cm_memory *memory, cm_error *error)
 {
   lanes->hops = hops;
   lanes->target = target;

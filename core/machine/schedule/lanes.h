@@ -28,8 +28,7 @@ typedef struct cm_slot {
 } cm_slot;
 
 /* All idle. The caller's: cm_free(lanes->lane). Errors: memory. */
-cm_status cm_lanes_begin(cm_lanes *lanes, const cm_target *target, const cm_hop_times *hops, cm_memory *memory,
-                         cm_error *error);
+cm_status cm_lanes_begin(cm_lanes *lanes, const cm_target *target, const cm_hop_times *hops, cm_memory *memory, cm_error *error);
 
 /* What differs by station: when all is there that a task waits for, and what it takes longer there. NULL: nothing. */
 typedef struct cm_at_stations {

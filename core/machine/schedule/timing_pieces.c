@@ -60,8 +60,7 @@ static double guess_start(cm_timing *t, const cm_piece *piece, double ready)
 }
 
 /* Room for what a piece makes. *there is false when what is pinned lies in the way, or what is given up only later. */
-static cm_status place_outputs(cm_timing *t, const cm_piece *piece, uint32_t *made, double *ready, bool *there,
-                               cm_error *error)
+static cm_status place_outputs(cm_timing *t, const cm_piece *piece, uint32_t *made, double *ready, bool *there, cm_error *error)
 {
   const uint32_t *outputs = cm_piece_outputs(t->plan, piece);
   const double start = guess_start(t, piece, 0);
@@ -162,10 +161,8 @@ static cm_status grant(cm_timing *t, uint32_t number, bool *there, cm_error *err
   if (status == CM_OK && !*there && t->granted_count == 0) {
     status = cm_timing_clear(t, error);
     CM_THEN(status, gather(t, piece, made, &ready, there, error));
-    if (status == CM_OK && !*there && t->plan->memory_count > 0)
+    if (status == CM_OK && !*there) /* in parts, or of what has no elements */
       status = cm_plan_too_small(t->plan, t->plan->ops[piece->op].call.node, 2 * t->plan->cut_bytes, error);
-    else if (status == CM_OK && !*there)
-      status = cm_fail(error, CM_INTERNAL, "the buffers of one piece do not fit on the chip");
   }
   if (status == CM_OK && *there) {
     uint32_t slot = t->idle_slot[--t->idle_slots];

@@ -50,8 +50,7 @@ void cm_timing_piece_more(cm_timing *t, const cm_piece *piece, const uint32_t *u
     last = station;
     remote.read_bytes = elsewhere(t, t->moved, station, true, &remote.hop_ns);
     remote.written_bytes = elsewhere(t, t->moved + count, station, false, &remote.hop_ns);
-    t->more[station] =
-      cm_compute_remote_ns(t->target, device, &piece->work, plan->ops[piece->op].rates[piece->device], &remote);
+    t->more[station] = cm_compute_remote_ns(t->target, device, &piece->work, plan->ops[piece->op].rates[piece->device], &remote);
   }
 }
 

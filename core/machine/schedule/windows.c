@@ -35,8 +35,7 @@ static void find_window(cm_windows *w, uint32_t subgraph, uint32_t *segment)
   for (last = *segment; s[last].first_op + s[last].op_count < to; last++)
     continue;
   w->window[subgraph] = (window){.first = s[*segment].first_op, .end = s[last].first_op + s[last].op_count,
-                                 .first_piece = s[*segment].first_piece,
-                                 .end_piece = s[last].first_piece + s[last].piece_count};
+                                 .first_piece = s[*segment].first_piece, .end_piece = s[last].first_piece + s[last].piece_count};
 }
 
 static cm_status keep_states(cm_windows *w, cm_error *error)

@@ -17,8 +17,7 @@ uint64_t cm_windows_effort(const cm_windows *windows, uint32_t subgraph);
 
 /* When the last task of a subgraph's window ends if its operators stand in the order of `ops`. May be called from several
  * threads at once. Linear in the window's pieces and the plan's tiles. Errors: memory, cancel. */
-cm_status cm_windows_score(const cm_windows *windows, uint32_t subgraph, const uint32_t *ops, double *time_ns,
-                           cm_error *error);
+cm_status cm_windows_score(const cm_windows *windows, uint32_t subgraph, const uint32_t *ops, double *time_ns, cm_error *error);
 
 /* The time of the whole program when all operators stand in the order of `ops`. Errors: memory, cancel. */
 cm_status cm_windows_whole(const cm_windows *windows, const uint32_t *ops, double *time_ns, cm_error *error);

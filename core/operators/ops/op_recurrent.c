@@ -3,15 +3,17 @@
 
 #include "core/operators/recurrent.h"
 
-/* The weights have the sizes that the operator's numbers ask for. */
+/* The weights have the sizes that the operator's numbers ask for, and lengths alone are whole numbers. */
 static cm_status check_sizes(const cm_call *call, const cm_recurrent *r, cm_error *error)
 {
   int64_t rows = r->directions * r->gates * r->hidden, states = r->directions * r->batch * r->hidden;
   const int64_t wanted[] = {-1, rows * r->inputs, rows * r->hidden, 2 * rows, r->batch, states, states,
                             3 * r->directions * r->hidden};
-  for (uint32_t i = 1; i < call->input_count && i < 8; i++) {
+  for (uint32_t i = 0; i < call->input_count && i < 8; i++) {
     uint64_t count = 0;
-    if (cm_has(call, i) && (!cm_dims_count(call->input[i].rank, call->input[i].dims, &count) || count != (uint64_t)wanted[i]))
+    if (cm_has(call, i) && (call->input[i].type == CM_INT32) != (i == 4))
+      return cm_call_fail(call, error, "input %u should be of type %s, not %s", i, i == 4 ? "int32" : "float32", cm_type_name(call->input[i].type));
+    if (i > 0 && cm_has(call, i) && (!cm_dims_count(call->input[i].rank, call->input[i].dims, &count) || count != (uint64_t)wanted[i]))
       return cm_call_fail(call, error, "input %u should hold %lld numbers", i, (long long)wanted[i]);
   }
   return CM_OK;
