@@ -90,6 +90,20 @@ static const json_t *fewer(const json_t *choices, double cores)
   return found;
 }
 
+/* From where on packets that wait for each other, not cores, make a step what it is. */
+static const double waits = 1.25;
+
+/* Copies made in routers, where a step waits for links that would pass less than half then. */
+static bool print_trees(const cli_job *job, const json_t *metrics)
+{
+  const double one_by_one = cli_number(metrics, "link_load_max"), trees = cli_number(metrics, "multicast_link_load_max");
+  if (cli_number(metrics, "step_ns") < waits * cli_number(metrics, "step_ideal_ns") || 2 * trees > one_by_one ||
+      strcmp(cli_text(job->line.options, "traffic_model"), "multicast") == 0)
+    return false;
+  cli_printf(stdout, "next        --traffic-model multicast: the fullest link passes %.0f packets a step, %.0f now\n", trees, one_by_one);
+  return true;
+}
+
 static void print_next(const cli_job *job, const json_t *made, const json_t *choices)
 {
   const json_t *metrics = json_object_get(made, "metrics"), *knee = choice_of(choices, cli_number(choices, "knee"));
@@ -97,6 +111,8 @@ static void print_next(const cli_job *job, const json_t *made, const json_t *cho
   bool shorter = knee != NULL && cli_number(knee, "cores") > cores && cli_number(knee, "step_ns") < 0.9 * step &&
                  strcmp(cli_text(job->line.options, "objective"), "knee") != 0;
   const json_t *row = shorter ? knee : fewer(choices, cores);
+  if (print_trees(job, metrics))
+    return;
   if (row == NULL) {
     cli_printf(stdout, "next        --preset best: longer search, fewer packets\n");
     return;
@@ -156,6 +172,8 @@ void cli_print_summary(const cli_job *job, const json_t *made)
   cli_printf(stdout, "step        %s", cli_quantity(step, "ns").text);
   if (least > 0)
     cli_printf(stdout, ", %s of %s", above(step, least).text, cli_quantity(least, "ns").text);
+  if (step >= waits * cli_number(metrics, "step_ideal_ns"))
+    cli_printf(stdout, "; %s if no packet waited for another", cli_quantity(cli_number(metrics, "step_ideal_ns"), "ns").text);
   cli_printf(stdout, "\nenergy      %s a step, %s of %s", cli_quantity(energy, "pJ").text, above(energy, least_pj).text, cli_quantity(least_pj, "pJ").text);
   cli_printf(stdout, "; hops are %s of it\n", cli_quantity(hops, "pJ").text);
   print_fullest(json_object_get(made, "limits"));

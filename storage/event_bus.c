@@ -448,6 +448,10 @@ void cm_event_bus_finished(cm_event_bus *bus, const char *job)
     e->log_bytes = 0;
     e->finished = true;
     bus->finished_count++;
+    if (e->hh.next != NULL) { /* to the end: forgotten in the order in which they ended */
+      HASH_DEL(bus->entries, e);
+      HASH_ADD_STR(bus->entries, job, e);
+    }
     forget_old(bus);
   }
   pthread_mutex_unlock(&bus->lock);

@@ -12,7 +12,7 @@
 enum { STEPS = 2, FIRST = 7, LENGTHS = 12, TIGHT = 2 };
 static const double share_least = 0.66, share_step = 0.05, share_blind = 1.04;
 static const uint64_t looks_max = 50000000;
-static const double packet_hops_max = 2e6; /* of a step, up to which steps are simulated */
+static const double hops_of_search = 2e6, hops_of_step = 5e7; /* packet hops of a step, up to which pacings are searched, one is simulated */
 
 typedef enum order { AS_NUMBERED, CHOSEN, ORDERS } order;
 
@@ -64,31 +64,50 @@ static cm_status attempt(pace *p, order o, double length, double *ns, cm_error *
   return cm_whole(json_array_append_new(p->tried, told) == 0, "the report", error);
 }
 
-/* Lengths from the first on, in one direction while steps get shorter. */
-static cm_status descend(pace *p, order o, int by, double before, cm_error *error)
+/* Lengths from the first on, in one direction while steps get shorter; *next comes after those. */
+static cm_status descend(pace *p, order o, int by, double before, int *next, cm_error *error)
 {
-  for (int i = FIRST + by; i >= 0 && i < LENGTHS; i += by) {
+  bool shorter = true;
+  for (*next = FIRST + by; *next >= 0 && *next < LENGTHS && shorter; *next += by) {
     double ns;
-    CM_TRY(attempt(p, o, share_least + share_step * i, &ns, error));
-    if (ns >= before)
-      break;
+    CM_TRY(attempt(p, o, share_least + share_step * *next, &ns, error));
+    shorter = ns < before;
     before = ns;
   }
+  return CM_OK;
+}
+
+/* What stands in a step's way may go at some length at once: longer ones in both orders, as long as they can be the shortest. */
+static cm_status lengthen(pace *p, const int *next, cm_error *error)
+{
+  for (order o = 0; o < ORDERS; o++)
+    for (int i = next[o]; i < LENGTHS && (share_least + share_step * i) * p->busiest_ns + p->barrier_ns < p->best.step_ns; i++) {
+      double ns;
+      CM_TRY(attempt(p, o, share_least + share_step * i, &ns, error));
+    }
   return CM_OK;
 }
 
 static cm_status search(pace *p, cm_error *error)
 {
   double at_once, ns[ORDERS];
+  int shorter, next[ORDERS] = {FIRST + 1, FIRST + 1};
+  p->options.buffers = cm_simulate_defaults.buffers / TIGHT;
   CM_TRY(attempt(p, AS_NUMBERED, 0, &at_once, error));
   for (order o = 0; o < ORDERS; o++)
     CM_TRY(attempt(p, o, share_least + share_step * FIRST, &ns[o], error));
   const order o = ns[CHOSEN] <= ns[AS_NUMBERED] ? CHOSEN : AS_NUMBERED;
-  CM_TRY(descend(p, o, -1, ns[o], error));
-  CM_TRY(descend(p, o, 1, ns[o], error));
-  const cm_pacing best = p->best;
+  CM_TRY(descend(p, o, -1, ns[o], &shorter, error));
+  CM_TRY(descend(p, o, 1, ns[o], &next[o], error));
+  cm_pacing near = p->best, far;
+  CM_TRY(lengthen(p, next, error));
+  far = p->best;
   p->options.buffers = cm_simulate_defaults.buffers;
-  return best.turn != NULL ? foresee(p, &best, STEPS, &p->best.step_ns, error) : CM_OK;
+  CM_TRY_IF(near.turn != NULL, foresee(p, &(cm_pacing){.ns = near.ns, .turn = near.turn}, STEPS, &near.step_ns, error));
+  if (far.turn != near.turn || far.ns != near.ns)
+    CM_TRY(foresee(p, &(cm_pacing){.ns = far.ns, .turn = far.turn}, STEPS, &far.step_ns, error));
+  p->best = far.step_ns < near.step_ns ? far : near;
+  return CM_OK;
 }
 
 static cm_status prepare(pace *p, const cm_mapped *mapped, cm_error *error)
@@ -108,16 +127,22 @@ cm_status cm_pace_choose(const cm_mapped *mapped, const cm_pace_task *task, cm_r
                          cm_error *error)
 {
   const double blind_ns = task->busiest_ns * share_blind;
+  double step_ns = fmax(blind_ns, task->links_ns) + task->barrier_ns;
   pace p = {.options = cm_simulate_defaults, .run = run, .busiest_ns = task->busiest_ns, .barrier_ns = task->barrier_ns, .best.step_ns = INFINITY, .tried = json_array()};
   CM_TRY_OR(cm_traffic_new(mapped, task->multicast, run, &p.traffic, error), json_decref(p.tried));
   p.options.multicast = task->multicast;
   p.options.frames = 0;
-  p.options.buffers /= TIGHT;
   cm_status status = prepare(&p, mapped, error);
-  if (status == CM_OK && task->packet_hops <= packet_hops_max)
-    status = search(&p, error);
-  else if (status == CM_OK)
-    p.best = (cm_pacing){.ns = blind_ns, .step_ns = blind_ns + p.barrier_ns, .turn = p.turn[CHOSEN]};
+  if (task->packet_hops <= hops_of_search) {
+    CM_THEN(status, search(&p, error));
+  } else if (status == CM_OK) {
+    cm_pacing blind = {.ns = blind_ns, .turn = p.turn[CHOSEN]};
+    if (task->packet_hops <= hops_of_step)
+      status = foresee(&p, &blind, 1, &step_ns, error);
+    blind.step_ns = step_ns;
+    if (isfinite(step_ns))
+      p.best = blind;
+  }
   for (order o = 0; o < ORDERS; o++)
     if (status != CM_OK || p.turn[o] != p.best.turn)
       cm_free(p.turn[o]);

@@ -13,13 +13,14 @@ bool cm_pace_is_possible(const cm_demand *demand, const cm_chip *chip);
 typedef struct cm_pace_task {
   bool multicast;
   double busiest_ns;  /* that the busiest core takes without contention */
+  double links_ns;    /* that the busiest link takes at least */
   double barrier_ns;  /* from there to the next step */
   double packet_hops; /* of a step, about */
 } cm_pace_task;
 
 /* The pacing under which a step is shortest, of those that are simulated: in two orders of neurons, as numbered and as cm_turns_choose has them,
- * without waiting and over some lengths around the time of the busiest core. Where simulating would take long none is: the order chosen, a
- * little longer than the busiest core. pacing->turn is the caller's (cm_free), and NULL where no step came to its end. *report says what was
+ * without waiting and over some lengths around the time of the busiest core. Where simulating that often would take long there is one: the order
+ * chosen, a little longer than the busiest core; of a step with very many packet hops it is not simulated, but at least links_ns. pacing->turn is the caller's (cm_free), and NULL where no step came to its end. *report says what was
  * tried. The same for any number of threads. O(tries * simulating a step). Errors: memory, stops. */
 cm_status cm_pace_choose(const cm_mapped *mapped, const cm_pace_task *task, cm_run *run, cm_pacing *pacing, json_t **report,
                          cm_error *error);

@@ -161,7 +161,11 @@ static cm_status measure(const cm_map_input *input, cm_run *run, cm_mapping *m, 
 static cm_status pace(const cm_map_input *input, cm_objective objective, cm_run *run, cm_mapping *m, cm_error *error)
 {
   const cm_mapped mapped = cm_mapped_by(m, input->demand, input->chip);
-  const cm_pace_task task = {.multicast = input->options->traffic_model == CM_MULTICAST, .busiest_ns = m->metrics.core_ns_max, .barrier_ns = m->metrics.barrier_ns,
+  const bool multicast = input->options->traffic_model == CM_MULTICAST;
+  const cm_pace_task task = {.multicast = multicast,
+                             .busiest_ns = m->metrics.core_ns_max,
+                             .links_ns = !multicast && m->metrics.saturation_load > 0 ? 1 / m->metrics.saturation_load : 0,
+                             .barrier_ns = m->metrics.barrier_ns,
                              .packet_hops = m->metrics.hop_traffic};
   json_t *tried;
   if (!cm_objective_is_of_steps(objective) || !cm_pace_is_possible(input->demand, input->chip))

@@ -248,6 +248,25 @@ START_TEST(board_keeps_the_newest_events)
 }
 END_TEST
 
+START_TEST(board_forgets_jobs_as_they_ended)
+{
+  char id[CM_ID_MAX];
+  cm_bus_event event;
+  cm_event_bus_publish(store->bus, "long", "state", "{}");
+  const uint64_t seen = cm_event_bus_newest(store->bus, "long");
+  for (int i = 0; i < CM_EVENT_BUS_JOBS_KEPT; i++) {
+    snprintf(id, sizeof id, "short%d", i);
+    cm_event_bus_publish(store->bus, id, "state", "{}");
+    cm_event_bus_finished(store->bus, id);
+  }
+  cm_event_bus_publish(store->bus, "long", "state", "{}");
+  cm_event_bus_finished(store->bus, "long");
+  ck_assert(cm_event_bus_next(store->bus, "long", seen, &event));
+  free(event.data);
+  ck_assert_uint_eq(cm_event_bus_newest(store->bus, "short0"), 0);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("storage");
@@ -262,6 +281,7 @@ int main(void)
   tcase_add_test(tests, cache_drops_the_least_recently_used_but_none_in_use);
   tcase_add_test(tests, board_without_a_listener_has_none_under_way);
   tcase_add_test(tests, board_keeps_the_newest_events);
+  tcase_add_test(tests, board_forgets_jobs_as_they_ended);
   suite_add_tcase(suite, tests);
   return test_main(suite);
 }

@@ -62,14 +62,22 @@ static int by_share(const void *a, const void *b)
   return (x < y) - (x > y);
 }
 
-/* The least that every neuron pays for packets, as curves: companions by falling share. */
+/* The least that every neuron pays for packets, as curves: companions by falling share, as far as any time that is asked for lets in. */
 typedef struct overlaps {
   uint64_t *first; /* [vertices + 1] */
   companion *list;
   uint64_t room, count;
 } overlaps;
 
-static cm_status gather(const cm_step_state *s, overlaps *o, cm_error *error)
+/* Synapse events of companions that a neuron's part has time for. */
+static double left_beside(const cm_step_state *s, uint32_t v, double ns)
+{
+  const double w = s->input[v];
+  return (ns - s->costs->charge[CM_CHARGE_PACKET_RECEIVED].ns * w) / s->costs->charge[CM_CHARGE_SYNAPSE].ns - w;
+}
+
+/* Companions for times up to `most_ns`. */
+static cm_status gather(const cm_step_state *s, double most_ns, overlaps *o, cm_error *error)
 {
   const cm_topology *t = s->demand->network;
   cm_memory *memory = s->run->memory;
@@ -101,6 +109,9 @@ static cm_status gather(const cm_step_state *s, overlaps *o, cm_error *error)
     if (status == CM_OK) {
       if (count > 1)
         qsort(o->list + o->first[v], count, sizeof *o->list, by_share);
+      double left = left_beside(s, v, most_ns);
+      for (o->count = o->first[v]; o->count < o->first[v] + count && left > 0; o->count++)
+        left -= o->list[o->count].events;
       o->first[v + 1] = o->count;
       status = v % 256 == 0 ? cm_run_check(s->run, error) : CM_OK;
     }
@@ -116,7 +127,7 @@ static bool is_possible(const cm_step_state *s, const overlaps *o, uint32_t part
   const cm_costs *c = s->costs;
   double received = c->charge[CM_CHARGE_PACKET_RECEIVED].ns, synapse = c->charge[CM_CHARGE_SYNAPSE].ns, sum = 0;
   for (uint32_t v = 0; v < s->demand->network->vertex_count; v++) {
-    double w = s->input[v], left = (ns - received * w) / synapse - w, shared = 0;
+    double w = s->input[v], left = left_beside(s, v, ns), shared = 0;
     if (w <= 0)
       continue;
     if (left < 0)
@@ -135,8 +146,13 @@ static cm_status search_overlaps(const cm_step_state *s, uint32_t parts, cm_step
 {
   enum { HALVINGS = 40 };
   overlaps o = {0};
-  cm_status status = gather(s, &o, error);
-  double low = b->ns, high = 2 * b->ns;
+  double low = b->ns, high = 2 * b->ns, sum = 0, most = 0;
+  for (uint32_t v = 0; v < s->demand->network->vertex_count; v++) {
+    sum += s->input[v];
+    most = max2(most, s->input[v]);
+  }
+  most = (s->costs->charge[CM_CHARGE_PACKET_RECEIVED].ns + s->costs->charge[CM_CHARGE_SYNAPSE].ns) * max2(most, sum / parts); /* possible in any case */
+  cm_status status = gather(s, most, &o, error);
   if (status == CM_OK && !is_possible(s, &o, parts, low)) {
     while (!is_possible(s, &o, parts, high))
       high *= 2;

@@ -29,7 +29,7 @@ cm_status cm_step_totals_count(const cm_demand *demand, const cm_costs *costs, c
 cm_step_bound cm_step_bound_plain(const cm_step_totals *totals, const cm_costs *costs, uint32_t parts);
 
 /* Bounds for a directed network on at most `parts` cores, without the barrier; the overlap bound where it takes at most
- * `work` steps (about the sum of the squares of fan-outs). O(pins), and O(work log(work)) with overlaps, whose list takes 16 bytes a
- * pair of neurons that share an axon. Proofs: docs/explanation/step-time.md. */
+ * `work` steps (about the sum of the squares of fan-outs). O(pins), and O(work log(work)) with overlaps, whose lists take 16 bytes a
+ * companion that a core of the least time has room for. Proofs: docs/explanation/step-time.md. */
 cm_status cm_step_bound_compute(const cm_demand *demand, const cm_costs *costs, uint32_t parts, double work,
                                 cm_run *run, cm_step_bound *bound, cm_error *error);

@@ -6,6 +6,7 @@
 
 #include "core/measure/measure.h"
 #include "core/simulate/events.h"
+#include "core/simulate/pace.h"
 #include "core/simulate/simulate.h"
 #include "core/simulate/turn_order.h"
 
@@ -342,6 +343,29 @@ START_TEST(a_paced_step_by_hand)
 }
 END_TEST
 
+/* Steps of too many packets for a search have one pacing, which is simulated; of far more none is: what the busiest core or link takes. */
+START_TEST(long_steps_say_what_is_simulated_or_a_bound)
+{
+  const struct {
+    double packet_hops, links_ns;
+    bool simulated;
+  } cases[] = {{3e6, 9000, true}, {1e9, 9000, false}, {1e9, 10, false}};
+  paced p;
+  cm_chip *chip = chip_of(plain);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const cm_pace_task task = {.busiest_ns = 1000, .links_ns = cases[i].links_ns, .barrier_ns = 200, .packet_hops = cases[i].packet_hops};
+    json_t *tried;
+    paced_init(&p, 1, 0);
+    ck_ok(cm_pace_choose(&(cm_mapped){CM_DEMAND_OF(&p.topology), chip, p.part, 2, p.core, NULL}, &task, &run, &p.pacing, &tried, &error));
+    ck_assert_double_eq_tol(p.pacing.ns, 1040, 1e-6);
+    ck_assert_double_eq_tol(p.pacing.step_ns, cases[i].simulated ? paced_ns(&p, chip) : fmax(1040, cases[i].links_ns) + 200, 1e-6);
+    json_decref(tried);
+    cm_free(p.pacing.turn);
+  }
+  cm_chip_free(chip);
+}
+END_TEST
+
 /* Ten neurons of part 0 reach part 1 alone, ten part 2 alone: as numbered, either would be sent ten packets in a row. */
 START_TEST(turns_alternate_between_those_who_wait)
 {
@@ -406,6 +430,7 @@ int main(void)
   tcase_add_loop_test(tests, hops_are_those_of_the_metrics, 0, CM_SANITIZED ? 6 : 12); /* each grid once */
   tcase_add_loop_test(tests, a_step_without_contention_is_the_formula, 0, 16);
   tcase_add_test(tests, a_paced_step_by_hand);
+  tcase_add_test(tests, long_steps_say_what_is_simulated_or_a_bound);
   tcase_add_test(tests, turns_alternate_between_those_who_wait);
   tcase_add_test(tests, events_come_in_order);
   tcase_add_test(tests, undirected_networks_are_refused);
