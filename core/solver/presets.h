@@ -27,6 +27,7 @@ typedef struct cm_place_effort {
 /* Of the integrated mapper for axons. */
 typedef struct cm_mesh_axons_effort {
   uint32_t cycles;     /* times that parts with their places are coarsened and refined again, 1 and more */
+  uint32_t vain;       /* cycles without gain in a row that are the last; 0: they go on */
   uint64_t cycle_pins; /* fewer of them where all together would visit more pins */
   const cm_arrange_budget *last; /* of placing parts anew at last; NULL: they are not */
 } cm_mesh_axons_effort;

@@ -6,9 +6,6 @@
 #include "core/partition/axon/closure.h"
 #include "core/partition/partition.h"
 
-/* With places, the search ends after so many cycles without gain. */
-enum { VAIN_MOST = 3 };
-
 /* Growing costs no more than a sweep or two, however many pins there are, where axons reach so few parts, and finds what levels miss:
  * layers that fill parts to the brim. Else on networks that a pass may look at. */
 static const double grow_reach = 4;
@@ -155,8 +152,9 @@ static bool suits_places(const progress *p)
 
 static bool suits_cycles(const progress *p)
 {
-  const cm_axon_search *w = p->search;
-  return (w->options->places != NULL ? is_known(p) && p->vain < VAIN_MOST : !w->flat) && p->made[CYCLES] < w->options->cycles;
+  const cm_axon_options *o = options_of(p);
+  const bool pays = (o->vain == 0 || p->vain < o->vain) && (o->cycle_pins == 0 || p->made[CYCLES] * pins_of(p) < (double)o->cycle_pins);
+  return (o->places != NULL ? is_known(p) : !p->search->flat) && pays && p->made[CYCLES] < o->cycles;
 }
 
 static cm_status cycle(progress *p, cm_error *error)
@@ -204,14 +202,14 @@ static way next_way(const progress *p, bool refining, double *work)
   return best;
 }
 
-/* What refining takes, in attempts through levels; with places a search ends after some more cycles than are in vain. */
+/* What refining takes, in attempts through levels; a search ends after some more cycles than are in vain. */
 static const double cycle_takes = 0.4;
 
 /* What is left to be done, in attempts, beside the next one. */
 static double left(const progress *p)
 {
   const cm_axon_options *o = options_of(p);
-  const double work = (double)o->work, pins = pins_of(p) + 1, most = o->places != NULL ? 2 * VAIN_MOST : o->cycles;
+  const double work = (double)o->work, pins = pins_of(p) + 1, most = o->vain != 0 ? 2 * o->vain : o->cycles;
   const double cycles = fmin(most, fmax(o->cycles, p->made[CYCLES]) - p->made[CYCLES]);
   const double attempts = o->places == NULL && suits_levels(p) ? fmin(fmax(o->attempts, 1) - p->made[LEVELS], fmax(work - p->spent[0], 0) / fmax(work_of_levels(p), pins)) : 0;
   return fmax(attempts, o->places == NULL && p->made[LEVELS] == 0) + cycle_takes * floor(fmin(cycles, fmax(work - p->spent[1], 0) / pins));

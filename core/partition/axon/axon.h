@@ -35,6 +35,8 @@ typedef struct cm_axon_options {
   uint64_t level_pins;   /* fewer sweeps and starts and less shaping where more pins would be visited on a level; 0: never */
   uint32_t attempts;     /* complete ones at most, of which the best goes on. With more than one, cycles have half of the sweeps */
   uint32_t cycles;       /* times at most that the result is coarsened and refined again */
+  uint32_t vain;         /* cycles without gain in a row that are the last; 0: they go on */
+  uint64_t cycle_pins;   /* no cycle begins once the others have visited as many; 0: any number */
   double cycle_hot;      /* temperature that each begins at, above 0; not with places */
   uint64_t work;         /* pins that starts beside the first may look at, and cycles as many; 0: there are none */
   bool searched;         /* `start` is what a smaller effort found: attempts through levels need not be made */

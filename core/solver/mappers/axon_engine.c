@@ -12,15 +12,9 @@
  * a partition by nets takes ten times the time of all else, and only much effort has it. */
 enum { EDGE_TARGETS = 80 };
 
-/* Cycles cost little on small networks of small nets, and gain more there than elsewhere. */
-enum { CYCLES_MORE = 10, CYCLES_MORE_PINS = 1000000 };
-
 cm_axon_options cm_engine_axon_options(const cm_engine_task *task)
 {
   cm_axon_options options = cm_effort_of(task->input->options)->axons;
-  const double more = fmin(CYCLES_MORE, floor((double)CYCLES_MORE_PINS / ((double)task->input->demand->network->pin_count + 1)));
-  if (options.cycles > 0 && options.cycles < more && cm_axons_reach_few(task->input->demand->network))
-    options.cycles = (uint32_t)more;
   options.limits = task->limits;
   options.parts_max = task->parts_max;
   options.sole_reader = task->input->sole_reader;

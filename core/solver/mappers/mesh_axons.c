@@ -137,7 +137,8 @@ static cm_status refine(ground *g, const cm_engine_task *task, uint32_t *part, c
   uint32_t parts;
   options.places = &places;
   options.cycles = g->effort->cycles;
-  options.work = g->effort->cycle_pins;
+  options.vain = g->effort->vain;
+  options.work = options.cycle_pins = g->effort->cycle_pins;
   options.start = g->from->partition->part;
   CM_TRY(cm_partition_axons(task->input->demand, &options, g->run, part, &parts, error));
   return g->effort->last != NULL ? arrange_at_last(g, part, g->from->partition->vertex_count, error) : CM_OK;
