@@ -103,6 +103,8 @@ static cm_status check_neuron(const builder *b, uint32_t v, cm_error *error)
   (void)cm_neuron_called(b->topology, v, called, sizeof called);
   if (!cm_neuron_models[model].spikes && b->n->first[v + 1] > b->n->first[v])
     return cm_fail(error, CM_CONFLICT, "%s is a %s, which sends its v in every step: on the chip only spikes go to others", called, cm_neuron_models[model].name);
+  if (cm_has_second_current(b->topology->dynamics, v))
+    return cm_fail(error, CM_CONFLICT, "%s has a second current, tau_syn_inhibitory, but the chip's neurons have one", called);
   if (c->refractory != NULL && c->refractory[v] > INT16_MAX)
     return cm_fail(error, CM_CONFLICT, "%s rests for %u steps, but the chip counts to %d: give a longer dt", called, c->refractory[v], INT16_MAX);
   if (c->decay[v] < 0 || (cm_has_current(model) && c->decay_current[v] < 0))
