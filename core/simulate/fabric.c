@@ -41,33 +41,34 @@ static inline void drop_head(cm_fabric *f, cm_fabric_queue *q)
   q->head = f->packet[q->head].next;
 }
 
-/* A buffer's head needs a channel. Nodes hold the buffer as head, the next node as tail. */
-static cm_status wait_for(cm_fabric *f, uint32_t buffer, uint32_t channel, cm_error *error)
+/* A buffer's head needs a channel. */
+static cm_status wait_for(cm_fabric *f, uint32_t buffer, const cm_fabric_way *way, cm_error *error)
 {
   uint32_t node = f->node_free;
-  cm_fabric_channel *c = &f->channel[channel];
+  cm_fabric_channel *c = &f->channel[way->channel];
   if (node != CM_FABRIC_NONE)
-    f->node_free = f->node[node].tail;
+    f->node_free = f->node[node].next;
   else {
     CM_TRY(CM_ROOM(f->run->memory, f->node, &f->node_room, (uint64_t)f->node_count + 1, error));
     node = f->node_count++;
   }
-  f->node[node] = (cm_fabric_queue){buffer, CM_FABRIC_NONE};
+  f->node[node] = (cm_fabric_wait){buffer, way->first, way->end, CM_FABRIC_NONE};
   if (c->wait_head == CM_FABRIC_NONE)
     c->wait_head = node;
   else
-    f->node[c->wait_tail].tail = node;
+    f->node[c->wait_tail].next = node;
   c->wait_tail = node;
   return CM_OK;
 }
 
-static uint32_t first_waiting(cm_fabric *f, cm_fabric_channel *c)
+static inline cm_fabric_wait first_waiting(cm_fabric *f, cm_fabric_channel *c)
 {
-  uint32_t node = c->wait_head, buffer = f->node[node].head;
-  c->wait_head = f->node[node].tail;
-  f->node[node].tail = f->node_free;
+  uint32_t node = c->wait_head;
+  const cm_fabric_wait one = f->node[node];
+  c->wait_head = one.next;
+  f->node[node].next = f->node_free;
   f->node_free = node;
-  return buffer;
+  return one;
 }
 
 static inline cm_status look_at(cm_fabric *f, uint32_t channel, cm_error *error)
@@ -93,14 +94,14 @@ static cm_status ask(cm_fabric *f, uint32_t buffer, cm_error *error)
   const cm_fabric_packet *p = &f->packet[b->buffer.head];
   uint32_t count = 0;
   if (f->direct) {
-    uint32_t next = cm_fabric_next(f, p, b->router);
+    const cm_fabric_way way = {.channel = cm_fabric_next(f, p, b->router)};
     b->needs = 1;
-    return wait_for(f, buffer, next, error) == CM_OK ? look_at(f, next, error) : error->status;
+    return wait_for(f, buffer, &way, error) == CM_OK ? look_at(f, way.channel, error) : error->status;
   }
   CM_TRY(cm_fabric_ways(f, p, b->router, &count, error));
   b->needs = count;
   for (uint32_t i = 0; i < count; i++)
-    if (wait_for(f, buffer, f->way[i], error) != CM_OK || look_at(f, f->way[i], error) != CM_OK)
+    if (wait_for(f, buffer, &f->way[i], error) != CM_OK || look_at(f, f->way[i].channel, error) != CM_OK)
       return error->status;
   return CM_OK;
 }
@@ -140,8 +141,9 @@ static void count_frame(cm_fabric *f, uint32_t channel)
 }
 
 /* The head of a buffer goes through a channel that it needs. */
-static inline cm_status send(cm_fabric *f, uint32_t buffer, uint32_t channel, cm_error *error)
+static inline cm_status send(cm_fabric *f, const cm_fabric_wait *one, uint32_t channel, cm_error *error)
 {
+  const uint32_t buffer = one->buffer;
   uint32_t sent = f->channel[buffer].buffer.head;
   if (--f->channel[buffer].needs != 0) { /* a copy goes, the head stays for the other channels */
     uint32_t copy = 0;
@@ -154,12 +156,13 @@ static inline cm_status send(cm_fabric *f, uint32_t buffer, uint32_t channel, cm
   cm_fabric_channel *c = &f->channel[channel];
   cm_fabric_packet *p = &f->packet[sent];
   p->free_ps += c->latency_ps;
+  p->first = one->first;
+  p->end = one->end;
   if (channel < f->links) {
     f->hops++;
     if (f->by_steps) {
       static const int8_t east[] = {1, -1, 0, 0}, south[] = {0, 0, 1, -1};
       uint32_t heading = channel % CM_DIRECTIONS;
-      p->heading = (uint8_t)heading;
       p->x -= east[heading];
       p->y -= south[heading];
     }
@@ -184,7 +187,8 @@ static cm_status serve(cm_fabric *f, uint32_t channel, cm_error *error)
       c->waking = true;
       return cm_events_put(&f->events, c->free_at, CM_EVENT_FREE, channel, 0, error);
     }
-    CM_TRY(send(f, first_waiting(f, c), channel, error));
+    const cm_fabric_wait one = first_waiting(f, c);
+    CM_TRY(send(f, &one, channel, error));
   }
   return CM_OK;
 }
@@ -203,14 +207,14 @@ static inline cm_status ask_first(cm_fabric *f, uint32_t buffer, cm_error *error
   if (!f->direct)
     return ask(f, buffer, error);
   cm_fabric_channel *b = &f->channel[buffer];
-  uint32_t next = cm_fabric_next(f, &f->packet[b->buffer.head], b->router);
-  const cm_fabric_channel *c = &f->channel[next];
+  const cm_fabric_way way = {.channel = cm_fabric_next(f, &f->packet[b->buffer.head], b->router)};
+  const cm_fabric_channel *c = &f->channel[way.channel];
   b->needs = 1;
   if (c->wait_head == CM_FABRIC_NONE && c->held < f->buffers && c->free_at <= f->now) {
-    CM_TRY(send(f, buffer, next, error));
-  } else if (wait_for(f, buffer, next, error) != CM_OK)
+    CM_TRY(send(f, &(cm_fabric_wait){.buffer = buffer}, way.channel, error));
+  } else if (wait_for(f, buffer, &way, error) != CM_OK)
     return error->status;
-  return serve(f, next, error);
+  return serve(f, way.channel, error);
 }
 
 /* ---- cores ---- */
@@ -218,11 +222,11 @@ static inline cm_status ask_first(cm_fabric *f, uint32_t buffer, cm_error *error
 /* The synapses that a packet reaches at a core. */
 static uint32_t synapses_at(const cm_fabric *f, const cm_fabric_packet *p, uint32_t core)
 {
-  const cm_traffic *t = f->traffic;
-  for (uint64_t i = t->first[p->kind]; i < t->first[p->kind + 1]; i++)
-    if (t->target[i].core == core)
-      return t->target[i].synapses;
-  return 0;
+  const cm_packet_target *to = &f->traffic->target[f->traffic->first[p->kind]];
+  for (uint32_t i = p->first; i < p->end; i++)
+    if (to[i].core == core)
+      return to[i].synapses;
+  return f->direct ? to->synapses : 0;
 }
 
 static cm_status process(cm_fabric *f, uint32_t core, cm_error *error)
@@ -299,13 +303,15 @@ cm_status cm_fabric_inject(cm_fabric *f, uint32_t core, uint64_t kind, const cm_
   uint32_t packet = 0, buffer = f->links + core;
   CM_TRY(new_packet(f, &packet, error));
   cm_fabric_packet *p = &f->packet[packet];
-  *p = (cm_fabric_packet){.born_ps = f->now, .kind = kind, .heading = CM_DIRECTIONS};
+  *p = (cm_fabric_packet){.born_ps = f->now, .kind = kind};
   if (f->direct) {
     p->x = to->x;
     p->y = to->y;
     p->core = to->core;
-  } else if (!f->by_steps)
-    p->x = (int32_t)f->channel[buffer].router;
+  } else {
+    p->end = (uint32_t)(f->traffic->first[kind + 1] - f->traffic->first[kind]);
+    p->x = f->by_steps ? 0 : (int32_t)f->channel[buffer].router;
+  }
   f->under_way++;
   cm_fabric_queue *queue = &f->channel[buffer].buffer;
   bool first = queue->head == CM_FABRIC_NONE;

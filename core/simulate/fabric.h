@@ -10,7 +10,7 @@
 #include "core/simulate/frames.h"
 #include "core/simulate/traffic.h"
 
-enum { CM_FABRIC_NONE = UINT32_MAX, CM_FABRIC_CORES_MAX = 60 };
+enum { CM_FABRIC_NONE = UINT32_MAX };
 
 typedef struct cm_fabric_packet {
   uint64_t born_ps, free_ps; /* when it came into being; what its way takes when nothing is in the way */
@@ -18,8 +18,18 @@ typedef struct cm_fabric_packet {
   int32_t x, y;              /* routers still to go; of several targets, back to its source's. On an interconnect x is the source's */
   uint32_t core;             /* of its one target */
   uint32_t next;             /* behind it in its buffer */
-  uint8_t heading;           /* cm_direction; CM_DIRECTIONS: at its source */
+  uint32_t first, end;       /* of several targets, as cm_traffic lists them: those that this copy still goes to */
 } cm_fabric_packet;
+
+/* A channel that a buffer's head needs, for these of its targets. */
+typedef struct cm_fabric_way {
+  uint32_t channel, first, end;
+} cm_fabric_way;
+
+/* In the list of those that wait for a channel: whose head it is, for which of its targets. */
+typedef struct cm_fabric_wait {
+  uint32_t buffer, first, end, next;
+} cm_fabric_wait;
 
 /* Packets in a row. */
 typedef struct cm_fabric_queue {
@@ -62,10 +72,10 @@ typedef struct cm_fabric {
   uint64_t now;
   cm_fabric_channel *channel;   /* [links + cores] */
   cm_fabric_core *core;         /* [cores] */
-  cm_fabric_queue *node;        /* of the lists of those that wait: the buffer, and the next node */
+  cm_fabric_wait *node;         /* of the lists of those that wait */
   uint32_t node_count, node_free;
   uint64_t node_room;
-  uint32_t *way;           /* channels that a head needs, while it asks for them */
+  cm_fabric_way *way;      /* channels that a head needs, while it asks for them */
   uint64_t way_room;
   cm_fabric_packet *packet;
   uint64_t packet_room;

@@ -4,7 +4,7 @@
 #include "core/chip/turns.h"
 #include "core/simulate/fabric.h"
 
-/* Lists in f->way what the packet needs at a router, without repetition. O(targets), on an interconnect times their hops.
+/* Lists in f->way what the packet needs at a router, without repetition. O(ways * log(targets)), on an interconnect O(targets * hops).
  * Errors: memory. */
 cm_status cm_fabric_ways(cm_fabric *f, const cm_fabric_packet *packet, uint32_t router, uint32_t *count, cm_error *error);
 

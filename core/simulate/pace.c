@@ -28,8 +28,7 @@ typedef struct pace {
 
 bool cm_pace_is_possible(const cm_demand *demand, const cm_chip *chip)
 {
-  return demand->network->directed && demand->scenario_count == 0 && demand->target_cores_max == 0 && chip->costs.side_by_side &&
-         chip->router_x * chip->router_y <= CM_FABRIC_CORES_MAX;
+  return demand->network->directed && demand->scenario_count == 0 && demand->target_cores_max == 0 && chip->costs.side_by_side;
 }
 
 /* The time of a step under a pacing, mean of so many. */

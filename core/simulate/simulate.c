@@ -233,9 +233,6 @@ static cm_status check(const cm_demand *demand, const cm_chip *chip, const cm_si
 {
   CM_TRY(check_rules(demand, o, error));
   CM_TRY(cm_interconnect_prepare(chip->interconnect, error));
-  if (chip->router_x * chip->router_y > CM_FABRIC_CORES_MAX)
-    return cm_fail(error, CM_BAD_OPTION, "%u cores share a router: at most %d can be simulated",
-                   chip->router_x * chip->router_y, CM_FABRIC_CORES_MAX);
   if (o->steps > STEPS_MAX || o->buffers < 1 || o->packets < 1000 || !(o->load >= 0 && o->load < 1e9))
     return cm_fail(error, CM_BAD_OPTION,
                    "a simulation takes at most %d steps, buffers of 1 packet or more, streams of 1000 packets or more, and a "

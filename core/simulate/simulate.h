@@ -24,7 +24,7 @@ extern const cm_simulate_options cm_simulate_defaults;
 
 /* Simulates a mapping whose parts and cores are in range. The report's fields are in docs/reference/simulation.md;
  * the caller's. The same for any number of threads. Errors: CM_BAD_OPTION for an undirected network, a scenario that it
- * lacks, more than 60 cores behind a router, more steps than spikes are given for, spikes for a stream, or options out of range; memory, stops. O(packets * hops * log(packets under way)). */
+ * lacks, more steps than spikes are given for, spikes for a stream, or options out of range; memory, stops. O(packets * hops * log(packets under way)). */
 cm_status cm_packets_simulate(const cm_mapped *mapped, const cm_simulate_options *options, cm_run *run, json_t **report,
                               cm_error *error);
 

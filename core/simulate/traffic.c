@@ -8,6 +8,10 @@
 #include "core/limits/copies.h"
 #include "core/network/net_order.h"
 
+/* The order of a packet's targets on a mesh: what leaves a router together stands in a row. */
+CM_ORDER(by_x, cm_packet_target, CM_RISING(x) CM_RISING(y) CM_RISING(core))
+CM_ORDER(by_y, cm_packet_target, CM_RISING(y) CM_RISING(x) CM_RISING(core))
+
 /* The targets of one net behind those that are there. */
 static cm_status add_targets(cm_traffic *t, const uint32_t *part, uint32_t net, uint32_t *scratch, cm_memory *memory,
                              cm_error *error)
@@ -81,6 +85,8 @@ cm_status cm_traffic_new(const cm_mapped *mapped, bool multicast, cm_run *run, c
   for (uint32_t e = 0; e < topology->net_count && status == CM_OK; e++) {
     status = add_targets(&t, part, e, scratch, memory, error);
     target_first[e + 1] = t.target_count;
+    if (multicast && t.target_count > target_first[e])
+      qsort(t.target + target_first[e], t.target_count - target_first[e], sizeof *t.target, mapped->chip->routing == CM_ROUTING_XY ? by_x : by_y);
     CM_THEN_IF(status, e % 4096 == 0, cm_run_check(run, error));
   }
   CM_THEN(status, cut_packets(&t, target_first, memory, error));
