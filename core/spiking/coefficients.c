@@ -76,9 +76,8 @@ static cm_status set(const cm_topology *t, const cm_semantics *s, double dt, uin
   const cm_dynamics *d = t->dynamics;
   const uint8_t model = d->model[v];
   const bool leaks = cm_neuron_has(model, CM_PARAMETER_TAU);
-  if ((leaks && check_tau(t, s, dt, CM_PARAMETER_TAU, v, error) != CM_OK) ||
-      (cm_has_current(model) && check_tau(t, s, dt, CM_PARAMETER_TAU_SYN, v, error) != CM_OK))
-    return error->status;
+  CM_TRY_IF(leaks, check_tau(t, s, dt, CM_PARAMETER_TAU, v, error));
+  CM_TRY_IF(cm_has_current(model), check_tau(t, s, dt, CM_PARAMETER_TAU_SYN, v, error));
   const filter integrator = {1, 1}, nothing = {0, 1};
   const filter membrane = leaks                           ? filter_of(s, dt, value(d, CM_PARAMETER_TAU, v))
                           : model == CM_NEURON_THRESHOLD ? nothing
@@ -146,11 +145,7 @@ cm_status cm_coefficients_make(const cm_topology *topology, const cm_semantics *
     if (status == CM_OK && refractory != NULL && refractory[v] > 0)
       status = set_refractory(topology, semantics, dt, v, &c.refractory[v], error);
   }
-  if (status == CM_OK)
-    *coefficients = c;
-  else
-    cm_coefficients_free(&c);
-  return status;
+  CM_END(status, *coefficients = c, cm_coefficients_free(&c));
 }
 
 void cm_coefficients_set_bias(const cm_topology *topology, bool loops, cm_coefficients *coefficients)

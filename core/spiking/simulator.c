@@ -126,13 +126,11 @@ static cm_status make_state(cm_simulator *e, cm_error *error)
 {
   cm_memory *memory = e->run->memory;
   const uint32_t n = e->topology->vertex_count;
-  if (CM_NEW(memory, e->v, n, error) != CM_OK || CM_NEW(memory, e->fired, n, error) != CM_OK ||
-      CM_NEW(memory, e->fired_count, e->synapses.blocks, error) != CM_OK || CM_NEW(memory, e->spike[0], n, error) != CM_OK ||
-      (e->semantics->output > 0 && CM_NEW(memory, e->spike[1], n, error) != CM_OK) ||
-      (e->coefficients.decay_current != NULL && CM_NEW(memory, e->current, n, error) != CM_OK) ||
-      (e->coefficients.second.decay != NULL && CM_NEW(memory, e->second, n, error) != CM_OK) ||
-      (e->coefficients.refractory != NULL && CM_NEW(memory, e->resting, n, error) != CM_OK))
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(e->v, n), CM_ARRAY(e->fired, n), CM_ARRAY(e->fired_count, e->synapses.blocks), CM_ARRAY(e->spike[0], n)));
+  CM_TRY_IF(e->semantics->output > 0, CM_NEW(memory, e->spike[1], n, error));
+  CM_TRY_IF(e->coefficients.decay_current != NULL, CM_NEW(memory, e->current, n, error));
+  CM_TRY_IF(e->coefficients.second.decay != NULL, CM_NEW(memory, e->second, n, error));
+  CM_TRY_IF(e->coefficients.refractory != NULL, CM_NEW(memory, e->resting, n, error));
   const uint64_t worth = 1 << 20; /* synapses for which a second thread is */
   if (e->run->threads > 1 && e->synapses.count >= worth)
     return cm_thread_pool_new(memory, e->run->threads, &e->pool, error);
@@ -169,11 +167,7 @@ cm_status cm_simulator_new(const cm_topology *topology, const cm_profile_setting
   cm_free(loop_of);
   CM_THEN(status, make_levels(e, error));
   CM_THEN(status, make_state(e, error));
-  if (status == CM_OK)
-    *simulator = e;
-  else
-    cm_simulator_free(e);
-  return status;
+  CM_END(status, *simulator = e, cm_simulator_free(e));
 }
 
 void cm_simulator_free(cm_simulator *e)

@@ -89,11 +89,7 @@ cm_status cm_synapse_blocks_make(const cm_timed_network *network, cm_run *run, c
   CM_THEN(status, cm_synapses_tell(&again, run, count, &s, error));
   CM_THEN(status, begin_rows(&s, error));
   CM_THEN(status, cm_synapses_tell(network, run, put, &s, error));
-  if (status == CM_OK)
-    *synapses = s;
-  else
-    cm_synapse_blocks_free(&s);
-  return status;
+  CM_END(status, *synapses = s, cm_synapse_blocks_free(&s));
 }
 
 void cm_synapse_blocks_free(cm_synapse_blocks *synapses)
