@@ -1,21 +1,13 @@
-/* Who asks, and whether he may (docs/how-to/users.md).
- *
- * Happy path: as long as there are no users everybody on loopback may do all. Else the request carries a token
- * (Authorization: Bearer), which is looked up in the database each time, so that what is revoked ends at once; its scopes
- * and its user's role must be those that the route asks for.
- *
- * What can fail: no token (401), a wrong one (401, after a delay that grows with the wrong tokens of an address and that
- * holds up nobody who has a right one), one whose scopes or whose user's role do not suffice (403). */
-#include <stdlib.h>
-#include <string.h>
+/* Who asks, and whether he may (docs/how-to/users.md): as long as there are no users everybody on loopback may do all. Else the scopes of a token
+ * and the role of its user must be those that the route asks for; what is revoked ends at once. No token or a wrong one is 401, after a delay
+ * that grows with the wrong ones of an address and that holds up nobody who has a right one; what does not suffice 403. */
 #include <strings.h>
 #define HASH_NONFATAL_OOM 1 /* the default ends the process */
 #include <uthash.h>
 
 #include "api/handlers.h"
-#include "base/run.h"
-#include "storage/audit.h"
-#include "storage/users.h"
+
+#include "base/hold.h"
 
 enum { ADDRESSES_MAX = 4096, DELAYED_MAX = 16, USES_MAX = 256, FREE_FAILURES = 3, KNOWN_MAX = 256, REFUSED_MAX = 32 };
 
@@ -30,8 +22,6 @@ static const struct {
   unsigned scope;
   cm_role role;
 } rights[] = {
-  [CM_RIGHT_PUBLIC] = {0, CM_ROLE_USER},
-  [CM_RIGHT_SELF] = {0, CM_ROLE_USER},
   [CM_RIGHT_READ] = {CM_SCOPE_READ, CM_ROLE_USER},
   [CM_RIGHT_SUBMIT] = {CM_SCOPE_SUBMIT, CM_ROLE_USER},
   [CM_RIGHT_RESERVE] = {CM_SCOPE_RESERVE, CM_ROLE_USER},
@@ -57,16 +47,12 @@ void cm_right_asks(cm_right right, const char **scope, const char **role)
 
 bool cm_access_has(cm_request *request, cm_right right)
 {
-  if ((rights[right].scope & ~request->who.scopes) != 0) {
-    cm_reply_problem(request, 403, "forbidden", "The token does not suffice",
+  if ((rights[right].scope & ~request->who.scopes) != 0)
+    return cm_reply_problem(request, 403, "forbidden", "The token does not suffice",
                      "this needs a token with scope %s; GET /v1/me says what this one has", scope_name(rights[right].scope));
-    return false;
-  }
-  if (request->who.role < rights[right].role) {
-    cm_reply_problem(request, 403, "forbidden", "The role does not suffice", "this needs role %s; yours is %s",
+  if (request->who.role < rights[right].role)
+    return cm_reply_problem(request, 403, "forbidden", "The role does not suffice", "this needs role %s; yours is %s",
                      cm_role_name(rights[right].role), cm_role_name(request->who.role));
-    return false;
-  }
   return true;
 }
 
@@ -88,14 +74,19 @@ typedef struct known {
   cm_identity who;
 } known;
 
+/* What is to be written down. */
+typedef struct noted {
+  cm_token_use uses[USES_MAX];
+  size_t use_count;
+  cm_audit_entry refused[REFUSED_MAX + 1]; /* changes; more of a second than REFUSED_MAX are only counted, in an entry of their own */
+  size_t refused_count, refused_more;
+} noted;
+
 struct cm_access {
   pthread_mutex_t lock;
   known known[KNOWN_MAX]; /* by the first byte of the digest */
   address *addresses;
-  cm_token_use uses[USES_MAX]; /* to be noted */
-  size_t use_count;
-  cm_audit_entry refused[REFUSED_MAX]; /* changes, to be noted; more of a second than these are only counted */
-  size_t refused_count, refused_more;
+  noted noted;
 };
 
 static double failures_now(const address *a, double now)
@@ -137,7 +128,7 @@ static address *account(cm_access *access, const unsigned char *key, double now)
 static double note_failure(cm_access *access, const unsigned char *key)
 {
   double now = cm_now(), delay = 0;
-  pthread_mutex_lock(&access->lock);
+  CM_HOLD(&access->lock);
   address *a = account(access, key, now);
   if (a != NULL) {
     a->failures = failures_now(a, now) + 1;
@@ -150,7 +141,6 @@ static double note_failure(cm_access *access, const unsigned char *key)
     else if (delay > 0)
       a->delayed++;
   }
-  pthread_mutex_unlock(&access->lock);
   return delay;
 }
 
@@ -158,11 +148,10 @@ void cm_access_delay_over(cm_request *request)
 {
   cm_access *access = request->server->access;
   address *a;
-  pthread_mutex_lock(&access->lock);
+  CM_HOLD(&access->lock);
   HASH_FIND(hh, access->addresses, request->address, CM_ADDRESS_KEY, a);
   if (a != NULL && a->delayed > 0)
     a->delayed--;
-  pthread_mutex_unlock(&access->lock);
   request->delay = 0;
 }
 
@@ -200,44 +189,40 @@ static void note_use(cm_access *access, const cm_identity *who)
   double now = cm_store_time();
   if (now - who->used < used_seconds)
     return;
-  pthread_mutex_lock(&access->lock);
+  CM_HOLD(&access->lock);
   size_t i = 0;
-  while (i < access->use_count && strcmp(access->uses[i].id, who->token) != 0)
+  noted *n = &access->noted;
+  while (i < n->use_count && strcmp(n->uses[i].id, who->token) != 0)
     i++;
   if (i < USES_MAX) {
-    if (i == access->use_count)
-      access->use_count++;
-    memcpy(access->uses[i].id, who->token, sizeof who->token);
-    access->uses[i].when = now;
+    n->use_count += i == n->use_count;
+    memcpy(n->uses[i].id, who->token, sizeof who->token);
+    n->uses[i].when = now;
   }
-  pthread_mutex_unlock(&access->lock);
 }
 
 /* Whether a token of this digest was good a moment ago, and nothing has changed since. */
 static bool recall(cm_access *access, const unsigned char *digest, uint64_t version, cm_identity *who)
 {
-  pthread_mutex_lock(&access->lock);
+  CM_HOLD(&access->lock);
   const known *k = &access->known[digest[0]];
   const bool good = cm_now() < k->until && k->version == version && sodium_memcmp(k->digest, digest, sizeof k->digest) == 0 &&
                     (k->who.expires <= 0 || k->who.expires > cm_store_time());
   if (good)
     *who = k->who;
-  pthread_mutex_unlock(&access->lock);
   return good;
 }
 
 static void remember(cm_access *access, const unsigned char *digest, uint64_t version, const cm_identity *who)
 {
-  pthread_mutex_lock(&access->lock);
+  CM_HOLD(&access->lock);
   known *k = &access->known[digest[0]];
   *k = (known){.version = version, .until = cm_now() + known_seconds, .who = *who};
   memcpy(k->digest, digest, sizeof k->digest);
-  pthread_mutex_unlock(&access->lock);
 }
 
 bool cm_access_check(cm_request *request, const char *token)
 {
-  cm_error error;
   cm_access *access = request->server->access;
   unsigned char digest[CM_TOKEN_DIGEST];
   const uint64_t version = cm_database_version(request->store->database, CM_WATCHED_PEOPLE);
@@ -246,35 +231,37 @@ bool cm_access_check(cm_request *request, const char *token)
     note_use(access, &request->who);
     return true;
   }
-  cm_status status = cm_tokens_check(request->store->database, token, digest, &request->who, &error);
+  cm_status status = cm_tokens_check(request->store->database, token, digest, &request->who, &request->error);
   if (status == CM_OK) {
     remember(access, digest, version, &request->who);
     note_use(access, &request->who);
-  }
-  else if (status == CM_NOT_FOUND)
-    refuse_token(request, &error);
+  } else if (status == CM_NOT_FOUND)
+    refuse_token(request, &request->error);
   else if (status == CM_CONFLICT)
-    refuse(request, ", error=\"invalid_token\"", "The token is not accepted", error.detail);
+    refuse(request, ", error=\"invalid_token\"", "The token is not accepted", request->error.detail);
   else
-    cm_reply_error(request, &error);
+    cm_reply_error(request, &request->error);
   return status == CM_OK;
+}
+
+static bool changes_nothing(const cm_request *request)
+{
+  return strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
 }
 
 /* A browser sends its cookie whoever's page makes it ask: what changes something must name the page's origin, which the head's
  * check has found to be ours (head.c). False: the reply is set, or the session has ended. */
 static bool take_session(cm_request *request, const char *token)
 {
-  cm_error error;
-  bool safe = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
-  if (!safe && cm_request_header(request, "Origin") == NULL)
+  if (!changes_nothing(request) && cm_request_header(request, "Origin") == NULL)
     return cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
                             "with a session's cookie, requests that change something must send Origin");
-  cm_status status = cm_tokens_again(request->store->database, token, &request->who, &error);
+  cm_status status = cm_tokens_again(request->store->database, token, &request->who, &request->error);
+  if (status == CM_NOT_FOUND || status == CM_CONFLICT)
+    return false;
   if (status == CM_OK)
     note_use(request->server->access, &request->who);
-  else if (status != CM_NOT_FOUND && status != CM_CONFLICT)
-    cm_reply_error(request, &error);
-  return status == CM_OK;
+  return cm_reply_ok(request, status);
 }
 
 /* A user whom a trusted proxy was the first to name. */
@@ -304,25 +291,20 @@ static cm_status add_remote(cm_request *request, cm_error *error)
  * holds here. False: the reply is set. */
 static bool take_remote(cm_request *request)
 {
-  cm_error error;
-  bool safe = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
-  if (request->foreign || (!safe && cm_request_header(request, "Origin") == NULL))
+  if (request->foreign || (!changes_nothing(request) && cm_request_header(request, "Origin") == NULL))
     return cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
                             "without a token, requests that change something must send Origin, and come from the server's own pages");
-  cm_status status = cm_users_identify(request->store->database, request->remote_user, &request->who, &error);
+  cm_status status = cm_users_identify(request->store->database, request->remote_user, &request->who, &request->error);
   if (status == CM_NOT_FOUND && request->server->options.auto_add)
-    status = add_remote(request, &error);
+    status = add_remote(request, &request->error);
   if (status == CM_NOT_FOUND || status == CM_CONFLICT)
-    cm_reply_problem(request, 403, "forbidden", "This user may not come in",
-                     "%s; coremapd user add, or somebody who administers the server, lets one in", error.detail);
-  else if (status != CM_OK)
-    cm_reply_error(request, &error);
-  return status == CM_OK;
+    return cm_reply_problem(request, 403, "forbidden", "This user may not come in",
+                            "%s; coremapd user add, or somebody who administers the server, lets one in", request->error.detail);
+  return cm_reply_ok(request, status);
 }
 
 bool cm_access_take(cm_request *request)
 {
-  cm_error error;
   bool users = true;
   const char *header = cm_request_header(request, "Authorization"), *token = header != NULL ? bearer(header) : NULL;
   if (request->route->right == CM_RIGHT_PUBLIC)
@@ -334,8 +316,8 @@ bool cm_access_take(cm_request *request)
     ;
   else if (request->remote_user != NULL)
     (void)take_remote(request);
-  else if (cm_users_exist(request->store->database, &users, &error) != CM_OK)
-    cm_reply_error(request, &error);
+  else if (cm_users_exist(request->store->database, &users, &request->error) != CM_OK)
+    cm_reply_error(request, &request->error);
   else if (!users && !request->server->exposed) {
     request->who = (cm_identity){.role = CM_ROLE_ADMIN, .scopes = cm_scopes_whole(CM_SCOPE_ADMIN)};
     request->open = true;
@@ -362,14 +344,12 @@ static cm_status identify_again(cm_request *request, cm_error *error)
 
 bool cm_access_again(cm_request *request)
 {
-  cm_error error;
-  cm_status status = identify_again(request, &error);
+  cm_status status = identify_again(request, &request->error);
   request->viewer.all = request->who.role >= CM_ROLE_OPERATOR;
-  if (status == CM_NOT_FOUND || status == CM_CONFLICT)
-    refuse(request, ", error=\"invalid_token\"", "The token is not accepted", error.detail);
-  else if (status != CM_OK)
-    cm_reply_error(request, &error);
-  return status == CM_OK && cm_access_has(request, request->route->right);
+  if (status != CM_NOT_FOUND && status != CM_CONFLICT)
+    return cm_reply_ok(request, status) && cm_access_has(request, request->route->right);
+  refuse(request, ", error=\"invalid_token\"", "The token is not accepted", request->error.detail);
+  return false;
 }
 
 /* ---- start, stop, now and then ---- */
@@ -385,49 +365,33 @@ cm_status cm_access_start(cm_access **access, cm_error *error)
 
 void cm_access_note_refused(cm_request *request)
 {
-  cm_access *access = request->server->access;
-  if (request->route == NULL || request->who.user[0] == '\0' || request->status < 400 || request->status >= 500 ||
-      strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0)
+  noted *n = &request->server->access->noted;
+  if (request->route == NULL || request->who.user[0] == '\0' || request->status < 400 || request->status >= 500 || changes_nothing(request))
     return;
-  pthread_mutex_lock(&access->lock);
-  if (access->refused_count < REFUSED_MAX) {
-    cm_audit_entry *e = &access->refused[access->refused_count++];
+  CM_HOLD(&request->server->access->lock);
+  if (n->refused_count < REFUSED_MAX) {
+    cm_audit_entry *e = &n->refused[n->refused_count++];
     *e = (cm_audit_entry){0};
     cm_audit_of(request, e);
     (void)snprintf(e->effect, sizeof e->effect, "refused: %u %s", request->status, request->refusal);
   } else
-    access->refused_more++;
-  pthread_mutex_unlock(&access->lock);
-}
-
-static cm_status write_refused(cm_access *access, cm_store *store, cm_error *error)
-{
-  pthread_mutex_lock(&access->lock);
-  const size_t count = access->refused_count, more = access->refused_more;
-  cm_audit_entry *entries = count > 0 ? malloc((count + 1) * sizeof *entries) : NULL;
-  if (entries != NULL) {
-    memcpy(entries, access->refused, count * sizeof *entries);
-    access->refused_count = access->refused_more = 0;
-  }
-  pthread_mutex_unlock(&access->lock);
-  if (entries == NULL)
-    return CM_OK;
-  entries[count] = (cm_audit_entry){.action = "refused"};
-  (void)snprintf(entries[count].effect, sizeof entries[count].effect, "refused: %zu more changes within a second", more);
-  cm_status status = cm_audit_note(store->database, entries, count + (more > 0), error);
-  free(entries);
-  return status;
+    n->refused_more++;
 }
 
 cm_status cm_access_write_uses(cm_access *access, cm_store *store, cm_error *error)
 {
-  cm_token_use uses[USES_MAX];
+  noted *n = malloc(sizeof *n);
+  CM_TRY(cm_whole(n != NULL, "what is to be noted", error));
   pthread_mutex_lock(&access->lock);
-  size_t count = access->use_count;
-  memcpy(uses, access->uses, count * sizeof *uses);
-  access->use_count = 0;
+  *n = access->noted;
+  access->noted.use_count = access->noted.refused_count = access->noted.refused_more = 0;
   pthread_mutex_unlock(&access->lock);
-  return cm_tokens_used(store->database, uses, count, error) == CM_OK ? write_refused(access, store, error) : error->status;
+  n->refused[n->refused_count] = (cm_audit_entry){.action = "refused"};
+  (void)snprintf(n->refused[n->refused_count].effect, sizeof n->refused->effect, "refused: %zu more changes within a second", n->refused_more);
+  cm_status status = cm_tokens_used(store->database, n->uses, n->use_count, error);
+  CM_THEN_IF(status, n->refused_count > 0, cm_audit_note(store->database, n->refused, n->refused_count + (n->refused_more > 0), error));
+  free(n);
+  return status;
 }
 
 void cm_access_free(cm_access *access)

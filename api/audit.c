@@ -1,11 +1,7 @@
 /* GET /v1/audit: who changed what (docs/how-to/administration.md); and how a request becomes the cause of its writes. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/handlers.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "storage/audit.h"
 
 enum { EXPORT_MAX = 1000000 };
 
@@ -68,7 +64,6 @@ static void reply_page(cm_request *request, const cm_audit_entry *entries, size_
 
 void cm_get_audit(cm_request *request)
 {
-  cm_error error;
   cm_audit_entry *entries;
   size_t count;
   uint64_t limit, since, until;
@@ -87,7 +82,7 @@ void cm_get_audit(cm_request *request)
                                   .object = cm_request_query(request, "object"),
                                   .since = (double)since, .until = (double)until, .before = before,
                                   .limit = (size_t)limit + !lines};
-  if (!cm_reply_ok(request, cm_audit_list(request->store, &filter, &entries, &count, &error), &error))
+  if (!cm_reply_ok(request, cm_audit_list(request->store, &filter, &entries, &count, &request->error)))
     return;
   if (lines)
     reply_lines(request, entries, count);

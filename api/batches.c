@@ -1,13 +1,8 @@
 /* An array of POST /v1/jobs: many jobs of one request, queued in one transaction, all of them or none.
  *
  * All are read before any is queued, and each that is refused is told with its place, from 0. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "api/handlers.h"
 #include "api/job_view.h"
 #include "api/submit.h"
-#include "base/memory.h"
 #include "storage/sweep_jobs.h"
 
 enum { BATCH_MAX = 10000 };
@@ -49,9 +44,7 @@ static void name_refusal(cm_request *request, size_t index)
 
 static bool refuse(cm_request *request, const char *why)
 {
-  cm_error error;
-  (void)cm_fail(&error, CM_BAD_REQUEST, "%s", why);
-  return cm_reply_error(request, &error);
+  return cm_reply_ok(request, cm_fail(&request->error, CM_BAD_REQUEST, "%s", why));
 }
 
 static bool read_one(cm_request *request, const json_t *one, cm_job *job)
@@ -107,12 +100,11 @@ static void reply_jobs(cm_request *request, unsigned status, char (*ids)[CM_ID_M
 /* The key has been used: by the same batch, whose jobs are told again, or by something else. */
 static void reply_known(cm_request *request, cm_job_created result, const char *first)
 {
-  cm_error error;
   char (*ids)[CM_ID_MAX];
   size_t count;
   if (result != CM_JOB_SAME)
     cm_submit_reply(request, result, first);
-  else if (cm_reply_ok(request, cm_jobs_of_batch(request->store, first, &ids, &count, &error), &error)) {
+  else if (cm_reply_ok(request, cm_jobs_of_batch(request->store, first, &ids, &count, &request->error))) {
     reply_jobs(request, 200, ids, count);
     free(ids);
   }
@@ -120,13 +112,12 @@ static void reply_known(cm_request *request, cm_job_created result, const char *
 
 static void queue(cm_request *request, batch *b, const cm_job_key *key)
 {
-  cm_error error;
   cm_job_created result;
   size_t failed = 0;
   const cm_batch_request wanted = {.jobs = b->jobs, .count = b->count, .key = key};
-  if (cm_jobs_create_batch(request->store, &wanted, &result, b->ids, &failed, &error) != CM_OK) {
+  if (cm_jobs_create_batch(request->store, &wanted, &result, b->ids, &failed, &request->error) != CM_OK) {
     request->refusals = json_array();
-    cm_reply_error(request, &error);
+    cm_reply_error(request, &request->error);
     name_refusal(request, failed);
     reply_refusals(request);
   } else if (result != CM_JOB_NEW)
@@ -140,7 +131,6 @@ static void queue(cm_request *request, batch *b, const cm_job_key *key)
 void cm_batch_submit(cm_request *request, const json_t *list, const cm_job_key *key)
 {
   batch b = {0};
-  cm_error error;
   cm_job_created known = CM_JOB_NEW;
   char first[CM_ID_MAX];
   const size_t count = json_array_size(list);
@@ -148,9 +138,9 @@ void cm_batch_submit(cm_request *request, const json_t *list, const cm_job_key *
     CM_REPLY_BAD(request, "an array of jobs has 1 to %d of them, not %zu", BATCH_MAX, count);
     return;
   }
-  if ((key != NULL && cm_jobs_by_key(request->store, request->who.user, key, &known, first, &error) != CM_OK) ||
-      CM_HEAP(b.jobs, count, "a batch of jobs", &error) != CM_OK || CM_HEAP(b.ids, count, "a batch of jobs", &error) != CM_OK)
-    cm_reply_error(request, &error);
+  if ((key != NULL && cm_jobs_by_key(request->store, request->who.user, key, &known, first, &request->error) != CM_OK) ||
+      CM_HEAP(b.jobs, count, "a batch of jobs", &request->error) != CM_OK || CM_HEAP(b.ids, count, "a batch of jobs", &request->error) != CM_OK)
+    cm_reply_error(request, &request->error);
   else if (known != CM_JOB_NEW)
     reply_known(request, known, first);
   else if (read_all(request, list, &b))

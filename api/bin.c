@@ -1,7 +1,4 @@
 /* /v1/bin, /v1/retention and pins: what was deleted and can come back, what goes by itself, and what does not (docs/how-to/retention.md). */
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/handlers.h"
 #include "storage/bin.h"
 #include "storage/holders.h"
@@ -16,7 +13,6 @@ static json_t *entry_json(const cm_request *request, const cm_binned *e)
 
 void cm_list_bin(cm_request *request)
 {
-  cm_error error;
   cm_binned *entries;
   size_t count;
   const char *user = cm_request_query(request, "user");
@@ -25,10 +21,8 @@ void cm_list_bin(cm_request *request)
   if (user == NULL)
     user = request->who.user;
   const cm_bin_filter filter = {strcmp(user, "*") == 0 ? NULL : user, 0, CM_PAGE_MAX};
-  if (cm_bin_list(request->store, &filter, &entries, &count, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_bin_list(request->store, &filter, &entries, &count, &request->error)))
     return;
-  }
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++)
     (void)json_array_append_new(list, entry_json(request, &entries[i]));
@@ -38,9 +32,8 @@ void cm_list_bin(cm_request *request)
 
 void cm_restore_binned(cm_request *request)
 {
-  cm_error error;
   cm_binned entry;
-  if (!cm_reply_ok(request, cm_bin_restore(request->store, request->param[0], &entry, &error), &error))
+  if (!cm_reply_ok(request, cm_bin_restore(request->store, request->param[0], &entry, &request->error)))
     return;
   cm_reply_json(request, 200, json_pack("{s:s, s:s}", "id", entry.id, "kind", entry.kind));
   cm_reply_location(request, "/v1/%ss/%s", entry.kind, entry.id);
@@ -48,15 +41,13 @@ void cm_restore_binned(cm_request *request)
 
 void cm_delete_binned(cm_request *request)
 {
-  cm_error error;
-  if (cm_reply_ok(request, cm_bin_purge(request->store, request->param[0], &request->viewer, &error), &error))
+  if (cm_reply_ok(request, cm_bin_purge(request->store, request->param[0], &request->viewer, &request->error)))
     cm_reply_empty(request, 204);
 }
 
 void cm_empty_bin(cm_request *request)
 {
-  cm_error error;
-  if (cm_reply_ok(request, cm_bin_empty(request->store, &request->viewer, &error), &error))
+  if (cm_reply_ok(request, cm_bin_empty(request->store, &request->viewer, &request->error)))
     cm_reply_empty(request, 204);
 }
 
@@ -64,19 +55,17 @@ void cm_empty_bin(cm_request *request)
 
 void cm_request_delete(cm_request *request, cm_object object, const char *id)
 {
-  cm_error error;
   bool last;
   const bool bin = cm_server_limits_now(request->server).bin_days > 0;
-  cm_status status = bin ? cm_bin_put(request->store, object, id, &request->viewer, &last, &error)
-                         : cm_bin_pass(request->store, object, id, &request->viewer, &error);
-  if (cm_reply_ok(request, status, &error))
+  cm_status status = bin ? cm_bin_put(request->store, object, id, &request->viewer, &last, &request->error)
+                         : cm_bin_pass(request->store, object, id, &request->viewer, &request->error);
+  if (cm_reply_ok(request, status))
     cm_reply_empty(request, 204);
 }
 
 static void pin(cm_request *request, bool pinned)
 {
-  cm_error error;
-  if (cm_reply_ok(request, cm_pin(request->store, request->route->object, request->param[0], request->who.user, pinned, &error), &error))
+  if (cm_reply_ok(request, cm_pin(request->store, request->route->object, request->param[0], request->who.user, pinned, &request->error)))
     cm_get_access(request);
 }
 
@@ -94,10 +83,9 @@ void cm_delete_pin(cm_request *request)
 
 void cm_list_retention(cm_request *request)
 {
-  cm_error error;
   cm_limit_row *rows;
   size_t count;
-  if (!cm_reply_ok(request, cm_limits_list(request->store->database, &cm_keep_kind, &rows, &count, &error), &error))
+  if (!cm_reply_ok(request, cm_limits_list(request->store->database, &cm_keep_kind, &rows, &count, &request->error)))
     return;
   const bool all = request->who.role >= CM_ROLE_OPERATOR;
   json_t *list = json_array();

@@ -4,12 +4,9 @@
  * What can fail: a nearly full disk, a body that is larger than allowed (what follows is read and thrown away, so that
  * the client sees the reply), a client that is too slow, no memory. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/internal.h"
-#include "base/run.h"
 
 enum {
   BODY_SECONDS_MAX = 120,
@@ -37,32 +34,27 @@ bool cm_body_fits(cm_request *request, uint64_t bytes)
   uint64_t limit = body_limit(request);
   if (bytes <= limit)
     return true;
-  cm_error error;
-  (void)cm_fail(&error, CM_TOO_LARGE, "the body is larger than the %llu bytes that are accepted here",
+  (void)cm_fail(&request->error, CM_TOO_LARGE, "the body is larger than the %llu bytes that are accepted here",
                 (unsigned long long)limit);
-  cm_error_figure(&error, "limit_bytes", limit);
-  return cm_reply_error(request, &error);
+  cm_error_figure(&request->error, "limit_bytes", limit);
+  return cm_reply_error(request, &request->error);
 }
 
 static void fail_to_store(cm_request *request, int number, const char *what, const char *name)
 {
-  cm_error error;
-  (void)cm_fail_errno(&error, number, what, name);
-  cm_reply_error(request, &error);
+  (void)cm_reply_ok(request, cm_fail_errno(&request->error, number, what, name));
 }
 
 void cm_body_open(cm_request *request)
 {
   if (request->route->body != CM_BODY_FILE)
     return;
-  cm_error error;
   char id[CM_ID_MAX], path[CM_PATH_MAX];
   cm_store_id(id);
   if (cm_store_free_bytes(request->store) < cm_server_limits_now(request->server).disk_free_min) {
-    (void)cm_fail(&error, CM_DISK_FULL, "the disk is nearly full: uploads are refused until there is more room");
-    cm_reply_error(request, &error);
-  } else if (cm_path(path, &error, "%s/incoming/%s.part", request->store->folder, id) != CM_OK)
-    cm_reply_error(request, &error);
+    (void)cm_reply_ok(request, cm_fail(&request->error, CM_DISK_FULL, "the disk is nearly full: uploads are refused until there is more room"));
+  } else if (cm_path(path, &request->error, "%s/incoming/%s.part", request->store->folder, id) != CM_OK)
+    cm_reply_error(request, &request->error);
   else if ((request->file_path = strdup(path)) == NULL)
     cm_reply_text(request, 503, NULL, NULL, 0);
   else if ((request->file = fopen(request->file_path, "wbe")) == NULL)

@@ -1,7 +1,4 @@
 /* /v1/chips: descriptions by name; presets cannot be changed. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/handlers.h"
 #include "base/foreign.h"
 #include "base/json.h"
@@ -9,15 +6,14 @@
 
 void cm_list_chips(cm_request *request)
 {
-  cm_error error;
   cm_chip_entry *chips;
   size_t count;
-  if (!cm_reply_ok(request, cm_chips_list(request->store, &request->viewer, &chips, &count, &error), &error))
+  if (!cm_reply_ok(request, cm_chips_list(request->store, &request->viewer, &chips, &count, &request->error)))
     return;
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++) {
     coremap_chip *chip;
-    if (cm_chips_open(request->store, chips[i].name, &chip, &error) != CM_OK)
+    if (cm_chips_open(request->store, chips[i].name, &chip, &request->error) != CM_OK)
       continue; /* deleted since it was listed */
     const library_chip_facts c = library_chip_facts_of(chip);
     json_t *entry = json_pack("{s:s, s:b, s:s, s:I, s:I, s:I, s:b, s:b}", "name", chips[i].name, "preset", chips[i].preset,
@@ -46,10 +42,9 @@ static void reply_chip(cm_request *request, unsigned status, char *text)
 
 void cm_get_chip(cm_request *request)
 {
-  cm_error error;
   char *text;
   bool preset;
-  if (cm_reply_ok(request, cm_chips_text(request->store, request->param[0], &text, &preset, &error), &error))
+  if (cm_reply_ok(request, cm_chips_text(request->store, request->param[0], &text, &preset, &request->error)))
     reply_chip(request, 200, text);
 }
 
@@ -127,7 +122,6 @@ static void reply_failure(cm_request *request, bool mismatch, const cm_error *er
 
 void cm_put_chip(cm_request *request)
 {
-  cm_error error;
   char *text = NULL, tag[CM_CHIP_TAG_MAX];
   cm_chip_change change = {.name = request->param[0], .viewer = &request->viewer};
   bool created, mismatch = false;
@@ -139,12 +133,12 @@ void cm_put_chip(cm_request *request)
   if (!read_condition(request, tag, &change.if_match) || !read_only_new(request, &change.only_new) ||
       !cm_access_owner(request, cm_request_query(request, "visibility"), &change.owner))
     return;
-  cm_status status = read_chip(request, change.name, &text, &error);
+  cm_status status = read_chip(request, change.name, &text, &request->error);
   change.text = text;
-  CM_THEN(status, cm_chips_put(request->store, &change, &created, &mismatch, &error));
+  CM_THEN(status, cm_chips_put(request->store, &change, &created, &mismatch, &request->error));
   if (status != CM_OK) {
     free(text);
-    reply_failure(request, mismatch, &error);
+    reply_failure(request, mismatch, &request->error);
     return;
   }
   reply_chip(request, created ? 201 : 200, text);
@@ -154,14 +148,13 @@ void cm_put_chip(cm_request *request)
 
 void cm_delete_chip(cm_request *request)
 {
-  cm_error error;
   char buffer[CM_CHIP_TAG_MAX];
   const char *tag;
   bool mismatch = false;
   if (!read_condition(request, buffer, &tag))
     return;
-  if (cm_chips_delete(request->store, request->param[0], &request->viewer, tag, &mismatch, &error) != CM_OK)
-    reply_failure(request, mismatch, &error);
+  if (cm_chips_delete(request->store, request->param[0], &request->viewer, tag, &mismatch, &request->error) != CM_OK)
+    reply_failure(request, mismatch, &request->error);
   else
     cm_reply_empty(request, 204);
 }

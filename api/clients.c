@@ -1,8 +1,6 @@
 #include "api/clients.h"
 
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 
 void cm_address_key(const struct sockaddr *address, unsigned char key[CM_ADDRESS_KEY])
 {

@@ -13,13 +13,13 @@
  * the kernel (bytes received, bytes acknowledged), so that the library's buffers do not matter. */
 #include <linux/sockios.h>
 #include <linux/tcp.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 
 #include "api/clients.h"
-#include "base/run.h"
+
+#include "base/hold.h"
 
 typedef struct connection {
   struct MHD_Connection *handle;
@@ -131,12 +131,11 @@ enum MHD_Result cm_connections_accept(void *user, const struct sockaddr *address
   const bool one = !cm_proxies_trust(server, address);
   const bool admitted = cm_listen_admits(listener, address);
   cm_address_key(address, key);
-  pthread_mutex_lock(&all->lock);
+  CM_HOLD(&all->lock);
   const cm_client *from = cm_client_find(all->clients, key);
   const bool room = admitted && make_room_beyond(all, from, one, 0);
   if (!room)
     all->counts.refused++;
-  pthread_mutex_unlock(&all->lock);
   return room ? MHD_YES : MHD_NO;
 }
 
@@ -158,14 +157,13 @@ static void begin(const cm_server *server, struct MHD_Connection *handle, void *
   made->handle = handle;
   made->socket = socket->connect_fd;
   made->step = CM_STEP_HEAD;
-  pthread_mutex_lock(&all->lock);
+  CM_HOLD(&all->lock);
   made->until = cm_now() + (double)all->limits.head_seconds;
   made->read_until = cm_now() + (double)all->limits.stall_seconds;
   made->client = cm_client_enter(&all->clients, key);
   append(&all->idle, made);
   all->counts.open++;
   (void)make_room_beyond(all, made->client, !cm_proxies_trust(server, address->client_addr), 1);
-  pthread_mutex_unlock(&all->lock);
 }
 
 void cm_connections_note(void *user, struct MHD_Connection *handle, void **slot,
@@ -236,7 +234,7 @@ void cm_connections_step(cm_connections *all, struct MHD_Connection *handle, cm_
   connection *c = entry_of(handle);
   if (c == NULL)
     return;
-  pthread_mutex_lock(&all->lock);
+  CM_HOLD(&all->lock);
   const uint64_t seconds = step == CM_STEP_HEAD   ? all->limits.head_seconds
                            : step == CM_STEP_REST ? all->limits.idle_seconds
                                                   : all->limits.stall_seconds;
@@ -247,7 +245,6 @@ void cm_connections_step(cm_connections *all, struct MHD_Connection *handle, cm_
   if (step == CM_STEP_BODY)
     count_bytes(c, &c->received, &(uint64_t){0});
   append(ring_of(all, step), c);
-  pthread_mutex_unlock(&all->lock);
 }
 
 /* A deadline gets the time that so many bytes take at the least rate, and is `stall` seconds ahead at most. */
@@ -300,7 +297,7 @@ static void look_at_all(cm_connections *all, connection *ring)
 static void *watch(void *argument)
 {
   cm_connections *all = argument;
-  pthread_mutex_lock(&all->lock);
+  CM_HOLD(&all->lock);
   while (!all->stopping) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -309,7 +306,6 @@ static void *watch(void *argument)
     look_at_all(all, all->idle);
     look_at_all(all, all->busy);
   }
-  pthread_mutex_unlock(&all->lock);
   return NULL;
 }
 
@@ -358,14 +354,12 @@ void cm_connections_free(cm_connections *all)
 
 void cm_connections_limit(cm_connections *all, const cm_server_limits *limits)
 {
-  pthread_mutex_lock(&all->lock);
+  CM_HOLD(&all->lock);
   all->limits = *limits;
-  pthread_mutex_unlock(&all->lock);
 }
 
 void cm_connections_count(cm_connections *all, cm_connection_counts *counts)
 {
-  pthread_mutex_lock(&all->lock);
+  CM_HOLD(&all->lock);
   *counts = all->counts;
-  pthread_mutex_unlock(&all->lock);
 }

@@ -1,7 +1,5 @@
 /* Some of the cores of a mapping, ?box=X,Y,COLUMNS,ROWS, and what blocks of them hold, ?block=N: cut from the stored view at each request. */
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,7 +7,6 @@
 #include "base/number.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
-#include "storage/mappings.h"
 
 enum { BLOCK_MAX = 65536, BOX_NUMBERS = 4 };
 
@@ -52,26 +49,23 @@ static cm_status cut(int file, const uint32_t box[BOX_NUMBERS], uint32_t block, 
 
 void cm_cores_reply(cm_request *request, const char *view, const char *type)
 {
-  cm_error error;
   cm_mapping_row mapping;
   uint32_t box[BOX_NUMBERS];
   uint64_t block;
-  int file, made;
+  int file, made = -1;
   char etag[CM_ID_MAX + 80];
   if (!read_asked(request, view, box, &block))
     return;
-  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &error), &error))
+  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &request->error)))
     return;
   (void)snprintf(etag, sizeof etag, "%s-%s-%u-%u-%u-%u-%u", mapping.id, view, box[0], box[1], box[2], box[3], (unsigned)block);
   if (cm_reply_known(request, type, etag, "Accept"))
     return;
-  cm_status status = cm_mappings_open(request->store, mapping.id, view, &file, &error);
+  cm_status status = cm_mappings_open(request->store, mapping.id, view, &file, &request->error);
   if (status == CM_OK) {
-    status = cut(file, box, (uint32_t)block, &made, &error);
+    status = cut(file, box, (uint32_t)block, &made, &request->error);
     close(file);
   }
-  if (status == CM_OK)
+  if (cm_reply_ok(request, status))
     cm_reply_opened(request, made, type, etag, "Accept");
-  else
-    cm_reply_error(request, &error);
 }

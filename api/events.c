@@ -1,8 +1,4 @@
 /* Server-sent events: of a job, and of all jobs of the caller. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "api/handlers.h"
 #include "api/job_view.h"
 #include "base/text.h"
 
@@ -39,14 +35,13 @@ static uint64_t last_seen(const cm_request *request)
 
 void cm_get_job_events(cm_request *request)
 {
-  cm_error error;
   cm_job job;
   cm_event_bus *bus = request->store->bus;
   cm_bus_event oldest;
   if (too_many(request))
     return;
   uint64_t seen = last_seen(request), newest = cm_event_bus_newest(bus, request->param[0]);
-  if (!cm_reply_ok(request, cm_jobs_get(request->store, request->param[0], &job, &error), &error))
+  if (!cm_reply_ok(request, cm_jobs_get(request->store, request->param[0], &job, &request->error)))
     return;
   bool kept = cm_event_bus_next(bus, job.id, 0, &oldest);
   if (kept)
@@ -123,7 +118,6 @@ static bool read_until(cm_request *request, bool *idle)
 
 void cm_get_events(cm_request *request)
 {
-  cm_error error;
   char feed[CM_FEED_NAME_MAX];
   uint64_t lost, seen = last_seen(request);
   bool idle, busy = true;
@@ -132,18 +126,18 @@ void cm_get_events(cm_request *request)
     return;
   const uint64_t now = cm_event_bus_open_feed(request->store->bus, cm_event_bus_feed(request->who.user, feed), &lost);
   const bool kept = seen != 0 && seen >= lost && seen <= now;
-  char *first = kept ? strdup("retry: 2000\n\n") : beginning(request, seen, now, &count, &error);
+  char *first = kept ? strdup("retry: 2000\n\n") : beginning(request, seen, now, &count, &request->error);
   if (first == NULL) {
-    if (!kept && error.status != CM_OK)
-      cm_reply_error(request, &error);
+    if (!kept && request->error.status != CM_OK)
+      cm_reply_error(request, &request->error);
     else
       cm_reply_text(request, 503, NULL, NULL, 0);
     return;
   }
   const bool nothing_new = seen != 0 && (kept ? cm_event_bus_newest(request->store->bus, feed) <= seen : count == 0);
-  if (idle && cm_jobs_busy(request->store, request->who.user, &busy, &error) != CM_OK) {
+  if (idle && cm_jobs_busy(request->store, request->who.user, &busy, &request->error) != CM_OK) {
     free(first);
-    cm_reply_error(request, &error);
+    cm_reply_error(request, &request->error);
   } else if (!busy && nothing_new) {
     free(first);
     cm_reply_empty(request, 204); /* tells an EventSource not to come back */

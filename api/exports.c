@@ -3,8 +3,6 @@
  * among its owner's bytes, as far as his quota goes. And the C of a program. The processor time that it takes counts as that of a job of who asks. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <coremap/program.h>
@@ -14,8 +12,6 @@
 #include "base/json.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
-#include "storage/mappings.h"
-#include "storage/networks.h"
 
 /* What is asked for: an export, or a layer as a picture. */
 typedef struct wish {
@@ -124,29 +120,27 @@ static cm_status make_wish(cm_request *request, const cm_mapping_row *mapping, c
 
 bool cm_mapping_shows_network(cm_request *request, const cm_mapping_row *mapping, const char *made)
 {
-  cm_error error = {.status = CM_OK};
   cm_owner network;
-  if (!cm_reply_ok(request, find_network(request, mapping, made, &error), &error))
+  if (!cm_reply_ok(request, find_network(request, mapping, made, &request->error)))
     return false;
   return cm_access_sees_behind(request, CM_OBJECT_NETWORK, mapping->network, "the network of this mapping", &network);
 }
 
 static void reply_wish(cm_request *request, const wish *w)
 {
-  cm_error error = {.status = CM_OK};
   cm_mapping_row mapping;
   int file;
   char etag[CM_ID_MAX + 48];
-  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &error), &error))
+  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &request->error)))
     return;
   if (!cm_mapping_shows_network(request, &mapping, "exported"))
     return;
   (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, w->name);
   if (!cm_reply_known(request, w->media, etag, "")) {
-    cm_status status = cm_mappings_open(request->store, mapping.id, w->name, &file, &error);
+    cm_status status = cm_mappings_open(request->store, mapping.id, w->name, &file, &request->error);
     if (status == CM_NOT_FOUND)
-      status = make_wish(request, &mapping, w, &file, &error);
-    if (!cm_reply_ok(request, status, &error))
+      status = make_wish(request, &mapping, w, &file, &request->error);
+    if (!cm_reply_ok(request, status))
       return;
     cm_reply_opened(request, file, w->media, etag, "");
   }
@@ -260,11 +254,10 @@ static cm_status make_source(cm_request *request, const char *id, int *file, cm_
 void cm_get_program_source(cm_request *request)
 {
   static const char media[] = "application/x-tar";
-  cm_error error;
   cm_mapping_row program;
   int file = -1;
   char etag[CM_ID_MAX + 120];
-  if (!cm_reply_ok(request, cm_programs_get(request->store, request->param[0], &program, &error), &error))
+  if (!cm_reply_ok(request, cm_programs_get(request->store, request->param[0], &program, &request->error)))
     return;
   (void)snprintf(etag, sizeof etag, "%s", program.id);
   for (size_t k = 0; k < 5; k++) {
@@ -272,7 +265,7 @@ void cm_get_program_source(cm_request *request)
     (void)snprintf(etag + strlen(etag), sizeof etag - strlen(etag), "-%.20s", asked != NULL ? asked : "");
   }
   if (!cm_reply_known(request, media, etag, "")) {
-    if (!cm_reply_ok(request, make_source(request, program.id, &file, &error), &error))
+    if (!cm_reply_ok(request, make_source(request, program.id, &file, &request->error)))
       return;
     cm_reply_opened(request, file, media, etag, "");
   }

@@ -1,19 +1,15 @@
 /* POST /v1/fits: which chips would take a network. Nothing is queued, and nothing reserved. */
 #include "api/fits.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/handlers.h"
 #include "api/making.h"
 #include "api/submit.h"
 #include "base/json.h"
+#include "base/order.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
 #include "storage/chips.h"
 #include "storage/estimates.h"
-#include "storage/leases.h"
-#include "storage/networks.h"
 #include "storage/occupancy.h"
 
 enum { CHIPS_MAX = 256 };
@@ -26,7 +22,6 @@ typedef struct chips {
 
 static bool open_named(cm_request *request, const json_t *names, chips *made)
 {
-  cm_error error;
   size_t i;
   json_t *name;
   if (json_array_size(names) == 0 || json_array_size(names) > CHIPS_MAX)
@@ -38,7 +33,7 @@ static bool open_named(cm_request *request, const json_t *names, chips *made)
       return cm_reply_bad_member(request, CM_BAD_REQUEST, where, "expected the name of a chip");
     if (!cm_access_sees(request, CM_OBJECT_CHIP, json_string_value(name), where))
       return false;
-    if (!cm_reply_ok(request, cm_occupancy_open(request->store, json_string_value(name), &made->chip[made->count], &error), &error))
+    if (!cm_reply_ok(request, cm_occupancy_open(request->store, json_string_value(name), &made->chip[made->count], &request->error)))
       return false;
     made->count++;
   }
@@ -65,11 +60,7 @@ cm_status cm_fits_open_all(cm_store *store, const cm_viewer *viewer, size_t most
   return CM_OK;
 }
 
-static int by_end(const void *a, const void *b)
-{
-  double x = ((const cm_lease *)a)->expires, y = ((const cm_lease *)b)->expires;
-  return (x > y) - (x < y);
-}
+CM_ORDER(by_end, cm_lease, CM_RISING(expires))
 
 /* When leases that the caller sees have ended, so that as many cores are free as the network needs at least; left out where it has them, or
  * leases do not help. */
@@ -125,30 +116,28 @@ static cm_status look(cm_request *request, const char *id, const chips *on, cm_r
 static void reply_fits(cm_request *request, const cm_network *network, const chips *on)
 {
   cm_making making;
-  cm_error error;
   json_t *rows = NULL, *row;
   size_t i;
-  cm_status status = cm_making_begin(request, &making, &error);
+  cm_status status = cm_making_begin(request, &making, &request->error);
   if (status == CM_OK) {
-    status = look(request, network->id, on, &making.run, &rows, &error);
+    status = look(request, network->id, on, &making.run, &rows, &request->error);
     cm_making_end(request, &making);
   }
   json_array_foreach(rows, i, row)
-    if (status == CM_OK && (status = add_seconds(request, network, row, &error)) == CM_OK)
-      status = add_earliest(request, row, &error);
+    if (status == CM_OK && (status = add_seconds(request, network, row, &request->error)) == CM_OK)
+      status = add_earliest(request, row, &request->error);
   if (status == CM_OK) {
     cm_reply_json(request, 200, json_pack("{s:s, s:o}", "network", network->id, "fits", rows));
     return;
   }
   json_decref(rows);
-  cm_reply_error(request, &error);
+  cm_reply_error(request, &request->error);
 }
 
 void cm_post_fits(cm_request *request)
 {
   static const char *const names[] = {"network", "chips", NULL};
   cm_network network;
-  cm_error error;
   chips on = {.count = 0};
   json_t *object = cm_request_json(request);
   const json_t *id = json_object_get(object, "network"), *named = json_object_get(object, "chips");
@@ -157,15 +146,15 @@ void cm_post_fits(cm_request *request)
   if (right && (!json_is_string(id) || strlen(json_string_value(id)) == 0))
     right = cm_reply_bad_member(request, CM_BAD_REQUEST, "/network", "the id of an uploaded network is needed");
   right = right && cm_access_sees(request, CM_OBJECT_NETWORK, json_string_value(id), "/network");
-  if (right && cm_networks_get(request->store, json_string_value(id), &network, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (right && cm_networks_get(request->store, json_string_value(id), &network, &request->error) != CM_OK) {
+    cm_reply_error(request, &request->error);
     right = false;
   }
   if (right && strcmp(network.format, "onnx") == 0)
     right = cm_reply_bad_member(request, CM_BAD_REQUEST, "/network", "an ONNX model is compiled, not mapped");
   if (right && (named == NULL || (all != NULL && strcmp(all, "all") == 0)))
-    right = cm_fits_open_all(request->store, &request->viewer, CHIPS_MAX, on.chip, &on.count, &error) == CM_OK ||
-            (cm_reply_error(request, &error), false);
+    right = cm_fits_open_all(request->store, &request->viewer, CHIPS_MAX, on.chip, &on.count, &request->error) == CM_OK ||
+            (cm_reply_error(request, &request->error), false);
   else if (right)
     right = open_named(request, named, &on);
   if (right)

@@ -1,8 +1,6 @@
 /* Files that are packed while they are sent: a piece of input and a piece of output in memory, whatever the size.
  * What can fail: reading the file (the connection is closed, so that the client sees that it has not got all). */
 #include <isa-l/igzip_lib.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 

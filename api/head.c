@@ -5,8 +5,6 @@
  * path, no such route, a query that the route does not know, a server that is going down, a body announced too large;
  * the problem is the reply then. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "api/internal.h"

@@ -2,7 +2,6 @@
 #include "api/job_view.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "library/private/stored.h"
 #include "storage/estimates.h"
@@ -200,10 +199,9 @@ void cm_job_tag(const cm_request *request, const cm_job *job, char *tag, size_t 
 
 void cm_reply_job(cm_request *request, unsigned status, const char *id)
 {
-  cm_error error;
   cm_job job;
   const uint64_t version = cm_database_version(request->store->database, CM_WATCHED_ENDED);
-  if (!cm_reply_ok(request, cm_jobs_get(request->store, id, &job, &error), &error))
+  if (!cm_reply_ok(request, cm_jobs_get(request->store, id, &job, &request->error)))
     return;
   char tag[64];
   cm_job_tag(request, &job, tag, sizeof tag);

@@ -1,12 +1,7 @@
 /* /v1/jobs: make, look at, cancel, forget (lists.c lists them, events.c has their events). */
-#include <stdlib.h>
-#include <string.h>
-
-#include "api/handlers.h"
 #include "api/job_view.h"
 #include "api/submit.h"
 #include "base/json.h"
-#include "base/run.h"
 #include "storage/sweep_jobs.h"
 
 /* ---- making ---- */
@@ -15,13 +10,12 @@
  * reply. */
 static bool answered(cm_request *request, const cm_job_key *key)
 {
-  cm_error error;
   cm_job_created result;
   char id[CM_ID_MAX];
   if (key == NULL)
     return false;
-  if (cm_jobs_by_key(request->store, request->who.user, key, &result, id, &error) != CM_OK)
-    cm_reply_error(request, &error);
+  if (cm_jobs_by_key(request->store, request->who.user, key, &result, id, &request->error) != CM_OK)
+    cm_reply_error(request, &request->error);
   else if (result != CM_JOB_NEW)
     cm_submit_reply(request, result, id);
   return request->status != 0;
@@ -29,12 +23,11 @@ static bool answered(cm_request *request, const cm_job_key *key)
 
 static void create(cm_request *request, const json_t *object, const cm_job_key *key)
 {
-  cm_error error;
   cm_job_created result;
   char id[CM_ID_MAX];
   cm_job job = {0};
   if (cm_submit_read(request, object, &job)) {
-    if (cm_reply_ok(request, cm_jobs_create(request->store, &job, key, &result, id, &error), &error))
+    if (cm_reply_ok(request, cm_jobs_create(request->store, &job, key, &result, id, &request->error)))
       cm_submit_reply(request, result, id);
   }
   cm_job_clear(&job);
@@ -96,7 +89,6 @@ static bool read_wait(cm_request *request, double *seconds)
  * has. */
 void cm_get_job(cm_request *request)
 {
-  cm_error error;
   cm_job job;
   double wait;
   cm_same same;
@@ -113,7 +105,7 @@ void cm_get_job(cm_request *request)
   const uint64_t version = cm_database_version(request->store->database, CM_WATCHED_ENDED);
   /* The event bus is asked first: what happens after is seen as a change. */
   uint64_t newest = cm_event_bus_newest(request->store->bus, request->param[0]);
-  if (!cm_reply_ok(request, cm_jobs_get(request->store, request->param[0], &job, &error), &error))
+  if (!cm_reply_ok(request, cm_jobs_get(request->store, request->param[0], &job, &request->error)))
     return;
   bool any_change = cm_request_header(request, "If-None-Match") != NULL;
   cm_job_tag(request, &job, tag, sizeof tag);
@@ -143,9 +135,8 @@ void cm_get_job(cm_request *request)
 
 void cm_get_job_log(cm_request *request)
 {
-  cm_error error;
   cm_job job;
-  if (!cm_reply_ok(request, cm_jobs_get(request->store, request->param[0], &job, &error), &error))
+  if (!cm_reply_ok(request, cm_jobs_get(request->store, request->param[0], &job, &request->error)))
     return;
   char *text = cm_job_has_ended(job.state) ? NULL : cm_event_bus_log_text(request->store->bus, job.id);
   if (text == NULL)
@@ -156,10 +147,9 @@ void cm_get_job_log(cm_request *request)
 
 void cm_get_job_history(cm_request *request)
 {
-  cm_error error;
   char *text = cm_event_bus_history(request->store->bus, request->param[0]);
-  if (text == NULL && cm_jobs_history(request->store, request->param[0], &text, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (text == NULL && cm_jobs_history(request->store, request->param[0], &text, &request->error) != CM_OK) {
+    cm_reply_error(request, &request->error);
     return;
   }
   json_t *points = text != NULL ? cm_json_loadb(text, strlen(text), 0, NULL) : NULL;
@@ -172,8 +162,7 @@ void cm_get_job_history(cm_request *request)
 
 void cm_cancel_job(cm_request *request)
 {
-  cm_error error;
-  if (cm_reply_ok(request, cm_jobs_cancel(request->store, request->param[0], &error), &error)) {
+  if (cm_reply_ok(request, cm_jobs_cancel(request->store, request->param[0], &request->error))) {
     cm_reply_job(request, 202, request->param[0]);
     request->server->options.on_queued(request->server->options.user);
   }

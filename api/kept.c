@@ -2,8 +2,6 @@
  *
  * A reply of the library belongs to nobody but the request while it is sent; a connection has one request at a time, so its kept reply is
  * free again when the next one comes. Only what differs is changed in it: the request's id, and the date once a second. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/internal.h"
 
@@ -14,7 +12,7 @@ cm_request *cm_kept_lend(struct MHD_Connection *handle)
   if (request == NULL)
     return calloc(1, sizeof *request);
   kept->request = NULL;
-  memset(request, 0, sizeof *request);
+  memset(request, 0, offsetof(cm_request, error));
   return request;
 }
 

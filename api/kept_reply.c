@@ -1,8 +1,6 @@
 /* The kept reply of a connection: made once, named and dated anew for each request. */
 #include "api/internal.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 static void drop_reply(cm_kept *kept)

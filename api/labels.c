@@ -1,6 +1,4 @@
 /* Labels of jobs, networks, mappings and programs: read, set, and shown. */
-#include <stdlib.h>
-
 #include "api/handlers.h"
 #include "base/json.h"
 
@@ -16,21 +14,19 @@ void cm_write_labels(cm_writer *w, const char *labels)
 
 bool cm_labels_of(cm_request *request, const json_t *object, char labels[CM_LABELS_MAX])
 {
-  cm_error error;
   const json_t *given = json_object_get(object, "labels");
   labels[0] = '\0';
-  if (given == NULL || cm_labels_read(given, labels, &error) == CM_OK)
+  if (given == NULL || cm_labels_read(given, labels, &request->error) == CM_OK)
     return true;
-  (void)cm_fail_at(&error, "/labels");
-  return cm_reply_error(request, &error);
+  (void)cm_fail_at(&request->error, "/labels");
+  return cm_reply_error(request, &request->error);
 }
 
 static void reply(cm_request *request)
 {
-  cm_error error;
   char labels[CM_LABELS_MAX];
   if (cm_reply_ok(request, cm_labels_get(request->store, request->route->object, request->param[0], &request->viewer, labels,
-                  &error), &error))
+                  &request->error)))
     cm_reply_json(request, 200, json_pack("{s:o}", "labels", cm_labels_json(labels)));
 }
 
@@ -42,7 +38,6 @@ void cm_get_labels(cm_request *request)
 void cm_put_labels(cm_request *request)
 {
   static const char *const names[] = {"labels", NULL};
-  cm_error error;
   char labels[CM_LABELS_MAX];
   json_t *object = cm_request_json(request);
   if (object == NULL)
@@ -52,7 +47,7 @@ void cm_put_labels(cm_request *request)
   else if (!cm_request_members(request, object, names) || !cm_labels_of(request, object, labels))
     ;
   else if (cm_reply_ok(request, cm_labels_put(request->store, request->route->object, request->param[0], &request->viewer,
-                       labels, &error), &error))
+                       labels, &request->error)))
     reply(request);
   json_decref(object);
 }

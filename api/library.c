@@ -9,8 +9,6 @@
  * its buffer the texts lie. */
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 

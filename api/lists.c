@@ -3,10 +3,7 @@
 #include "api/lists.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "api/handlers.h"
 #include "api/job_view.h"
 #include "base/json.h"
 
@@ -94,13 +91,12 @@ static bool read_range(const char *text, double *low, double *high)
 /* "paper=fig3,draft": several conditions. */
 static bool read_labels(cm_request *request, asked *a, const cm_field *field, const char *text)
 {
-  cm_error error;
   for (const char *p = text;; p++) {
     const size_t length = strcspn(p, ",");
     if (a->label_count == LABELS_ASKED_MAX)
       return refuse(request, field->name, "at most 8 labels");
     char *sought = a->labels[a->label_count++];
-    if (cm_label_sought(p, length, sought, &error) != CM_OK)
+    if (cm_label_sought(p, length, sought, &request->error) != CM_OK)
       return refuse(request, field->name, "key=value or key, several between commas: a key has letters, digits and . _ - /");
     cm_list_condition *c = add_condition(a, field);
     if (c != NULL)
@@ -283,7 +279,6 @@ static void reply_page(cm_request *request, const asked *a, const cm_list_page *
 /* The list that the route's path names. Rows of results are the table's alone; what else those of jobs and networks are stands in their own. */
 void cm_get_list(cm_request *request)
 {
-  cm_error error;
   asked a = {0};
   cm_list_page page = {0};
   cm_job *jobs = NULL;
@@ -293,8 +288,7 @@ void cm_get_list(cm_request *request)
     list++;
   const bool queue = list == CM_LIST_JOBS || list == CM_LIST_SWEEPS;
   if (read_query(request, list, &a) &&
-      cm_reply_ok(request, queue ? cm_jobs_list(request->store, &a.query, &page, &jobs, &error) : cm_lists_read(request->store, &a.query, &page, &error),
-                  &error)) {
+      cm_reply_ok(request, queue ? cm_jobs_list(request->store, &a.query, &page, &jobs, &request->error) : cm_lists_read(request->store, &a.query, &page, &request->error))) {
     const cm_jobs_running running = queue ? cm_jobs_running_now(request) : (cm_jobs_running){0};
     cm_write_begin(&w);
     cm_write_list(&w, cm_list_name(list));

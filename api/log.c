@@ -1,7 +1,5 @@
 /* What the log tells of a request (docs/how-to/log.md): who, from where, which route, and what came of it; nothing of its head, its
  * query or its body, which may hold secrets. */
-#include <string.h>
-
 #include "api/handlers.h"
 #include "storage/log.h"
 

@@ -1,7 +1,4 @@
 /* /v1/mappings: every view is a file that was written when the job ended; it is served with ETag and Range. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -12,8 +9,6 @@
 #include "base/number.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
-#include "storage/leases.h"
-#include "storage/mappings.h"
 
 enum { PARETO_NAME_MAX = 32 };
 
@@ -81,11 +76,10 @@ static size_t choose(cm_request *request, const char *what, char view[VIEW_NAME_
 /* The mapping's row, and one of its files, to be read as a stream; NULL: the reply is set. */
 static FILE *open_view(cm_request *request, const char *name, cm_mapping_row *mapping)
 {
-  cm_error error;
   int file = -1;
-  cm_status status = cm_mappings_get(request->store, request->param[0], mapping, &error);
-  CM_THEN(status, cm_mappings_open(request->store, mapping->id, name, &file, &error));
-  FILE *stream = cm_reply_ok(request, status, &error) ? fdopen(file, "r") : NULL;
+  cm_status status = cm_mappings_get(request->store, request->param[0], mapping, &request->error);
+  CM_THEN(status, cm_mappings_open(request->store, mapping->id, name, &file, &request->error));
+  FILE *stream = cm_reply_ok(request, status) ? fdopen(file, "r") : NULL;
   if (status == CM_OK && stream == NULL) {
     close(file);
     cm_reply_text(request, 503, NULL, NULL, 0);
@@ -146,24 +140,21 @@ static void reply_view(cm_request *request, const char *v, const char *type)
 {
   const bool summary = strcmp(v, "summary.json") == 0;
   cm_mapping_row mapping;
-  cm_error error;
   char etag[CM_ID_MAX + 24];
-  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &error), &error))
+  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &request->error)))
     return;
   /* A mapping never changes: its id and the view name the bytes. */
   (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, summary ? "summary" : v);
   if (cm_reply_known(request, type, etag, "Accept"))
     return;
   int file;
-  cm_status status = cm_mappings_open(request->store, mapping.id, v, &file, &error);
+  cm_status status = cm_mappings_open(request->store, mapping.id, v, &file, &request->error);
   if (status == CM_NOT_FOUND && is_late(v))
-    status = cm_view_make(request, &mapping, v, &file, &error);
-  if (status == CM_OK && summary && (status = rename_summary(&file, &error)) != CM_OK)
+    status = cm_view_make(request, &mapping, v, &file, &request->error);
+  if (status == CM_OK && summary && (status = rename_summary(&file, &request->error)) != CM_OK)
     close(file);
-  if (status == CM_OK)
+  if (cm_reply_ok(request, status))
     cm_reply_opened(request, file, type, etag, "Accept");
-  else
-    cm_reply_error(request, &error);
 }
 
 /* By the end of the route's pattern. */
@@ -213,16 +204,15 @@ void cm_get_mapping_routes(cm_request *request)
 static void reply_pareto(cm_request *request, const char *name, const char *type)
 {
   cm_mapping_row mapping;
-  cm_error error;
   int file;
   char etag[CM_ID_MAX + PARETO_NAME_MAX + 2];
-  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &error), &error))
+  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &request->error)))
     return;
-  cm_status status = cm_mappings_open(request->store, mapping.id, name, &file, &error);
+  cm_status status = cm_mappings_open(request->store, mapping.id, name, &file, &request->error);
   if (status == CM_NOT_FOUND)
     cm_reply_problem(request, 404, "not-found", "There is no such mapping in a Pareto set",
                      "only mappings of objective pareto have a set, whose mappings are numbered from 1");
-  else if (cm_reply_ok(request, status, &error)) {
+  else if (cm_reply_ok(request, status)) {
     (void)snprintf(etag, sizeof etag, "%s-%s", mapping.id, name);
     if (cm_reply_known(request, type, etag, ""))
       close(file);
@@ -253,17 +243,16 @@ static char *table_with_ids(int file, const char *id, const cm_list_page *page)
 
 static void reply_table(cm_request *request)
 {
-  cm_error error;
   cm_list_page page;
   int file;
   const char *id = request->param[0];
   const cm_list_query points = {.list = CM_LIST_MAPPINGS, .viewer = &request->viewer, .limit = CM_JOB_POINTS_MAX, .count = 1,
                                 .conditions = {{.field = cm_field_of(CM_LIST_MAPPINGS, "pareto"), .text = id}}};
-  cm_status status = cm_lists_read(request->store, &points, &page, &error);
-  CM_THEN(status, cm_mappings_open(request->store, id, "pareto.json", &file, &error));
+  cm_status status = cm_lists_read(request->store, &points, &page, &request->error);
+  CM_THEN(status, cm_mappings_open(request->store, id, "pareto.json", &file, &request->error));
   if (status == CM_NOT_FOUND)
     cm_reply_problem(request, 404, "not-found", "There is no such mapping in a Pareto set", "only the first mapping of a job of objective pareto has a set");
-  else if (cm_reply_ok(request, status, &error)) {
+  else if (cm_reply_ok(request, status)) {
     char *text = table_with_ids(file, id, &page), tag[CM_SHA_MAX];
     cm_store_sha256(text != NULL ? text : "", text != NULL ? strlen(text) : 0, tag);
     if (cm_reply_unchanged(request, tag))
@@ -320,7 +309,6 @@ static json_t *placed_cores(FILE *stream)
 
 void cm_commit_mapping(cm_request *request)
 {
-  cm_error error;
   cm_mapping_row mapping;
   cm_owner chip;
   cm_lease lease;
@@ -337,9 +325,9 @@ void cm_commit_mapping(cm_request *request)
     wanted.job = mapping.job;
     wanted.cores = cores;
     if (cores == NULL)
-      (void)cm_fail(&error, CM_IO, "the mapping's placement cannot be read");
-    if (cores == NULL || cm_leases_create(request->store, &wanted, &lease, &error) != CM_OK)
-      cm_reply_error(request, &error);
+      (void)cm_fail(&request->error, CM_IO, "the mapping's placement cannot be read");
+    if (cores == NULL || cm_leases_create(request->store, &wanted, &lease, &request->error) != CM_OK)
+      cm_reply_error(request, &request->error);
     else {
       cm_reply_lease(request, 201, &lease);
       cm_lease_clear(&lease);
@@ -353,9 +341,8 @@ void cm_commit_mapping(cm_request *request)
 
 void cm_delete_mapping(cm_request *request)
 {
-  cm_error error;
   cm_mapping_row mapping;
-  if (cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &error), &error))
+  if (cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &request->error)))
     cm_request_delete(request, CM_OBJECT_MAPPING, mapping.id);
 }
 
@@ -366,23 +353,14 @@ void cm_delete_mapping(cm_request *request)
 static int read_field(FILE *stream, char *field, size_t size)
 {
   size_t used = 0;
-  bool quoted = false, first = true;
-  int c;
-  while ((c = getc_unlocked(stream)) != EOF) {
-    if (quoted && c == '"') {
-      c = getc_unlocked(stream);
-      if (c != '"') {
-        quoted = false;
-        if (c == EOF)
-          break;
-      }
-    } else if (first && c == '"') {
-      quoted = true;
-      first = false;
-      continue;
-    }
-    first = false;
-    if (!quoted && (c == ',' || c == '\n'))
+  int c = getc_unlocked(stream);
+  bool quoted = c == '"';
+  if (quoted)
+    c = getc_unlocked(stream);
+  for (; c != EOF; c = getc_unlocked(stream)) {
+    if (quoted && c == '"' && (c = getc_unlocked(stream)) != '"')
+      quoted = false;
+    if (!quoted && (c == ',' || c == '\n' || c == EOF))
       break;
     if (used + 1 < size && c != '\r')
       field[used++] = (char)c;
@@ -422,9 +400,8 @@ static json_t *neurons_of(FILE *stream, uint64_t part)
 static void reply_neurons_of(cm_request *request, uint64_t part)
 {
   cm_mapping_row mapping;
-  cm_error error;
   char etag[CM_ID_MAX + 32];
-  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &error), &error))
+  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &mapping, &request->error)))
     return;
   (void)snprintf(etag, sizeof etag, "%s-neurons-%llu", mapping.id, (unsigned long long)part);
   if (cm_reply_unchanged(request, etag))

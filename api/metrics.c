@@ -1,12 +1,9 @@
 /* GET /metrics, in Prometheus' text format (docs/how-to/metrics.md). */
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
 #include "base/text.h"
-#include "storage/mappings.h"
-#include "storage/monitor.h"
 #include "storage/scrub.h"
 
 static void family(FILE *out, const char *name, const char *kind, const char *help)
@@ -201,15 +198,14 @@ static void put_counts(FILE *out, cm_request *request, uint64_t mappings, uint64
 
 void cm_get_metrics(cm_request *request)
 {
-  cm_error error;
   cm_store *store = request->store;
   cm_figures figures;
   uint64_t jobs[CM_JOB_STATES], mappings, bytes;
   cm_text text;
   size_t size = 0;
-  if (cm_jobs_count(store, jobs, &error) != CM_OK || cm_mappings_count(store, &mappings, &bytes, &error) != CM_OK ||
-      cm_figures_read(store, &figures, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (cm_jobs_count(store, jobs, &request->error) != CM_OK || cm_mappings_count(store, &mappings, &bytes, &request->error) != CM_OK ||
+      cm_figures_read(store, &figures, &request->error) != CM_OK) {
+    cm_reply_error(request, &request->error);
     return;
   }
   if (!cm_text_open(&text)) {

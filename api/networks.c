@@ -4,15 +4,12 @@
  * written as a topology file beside (daemon/job/import.c), and published with its row. What can fail: the file (400 with the place), its
  * size (413), the disk (507), memory (503); in each case nothing is stored. */
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
 #include "base/json.h"
 #include "library/private/base.h"
 #include "storage/derive.h"
-#include "storage/networks.h"
 
 /* Beside the formats of networks. */
 #define MODEL_FORMAT "onnx"
@@ -61,29 +58,26 @@ static json_t *whole_network_json(const cm_network *n)
 /* With its labels as the caller has or sees them; false: the reply is set. */
 static bool label(cm_request *request, cm_network *network)
 {
-  cm_error error;
-  return cm_reply_ok(request, cm_labels_get(request->store, CM_OBJECT_NETWORK, network->id, &request->viewer, network->labels, &error), &error);
+  return cm_reply_ok(request, cm_labels_get(request->store, CM_OBJECT_NETWORK, network->id, &request->viewer, network->labels, &request->error));
 }
 
 /* The labels that a query gives to what is uploaded, "" where it gives none; false: the reply is set. */
 static bool wanted_labels(cm_request *request, char labels[CM_LABELS_MAX])
 {
-  cm_error error;
   const char *text = cm_request_query(request, "label");
   labels[0] = '\0';
-  if (text == NULL || cm_labels_parse(text, labels, &error) == CM_OK)
+  if (text == NULL || cm_labels_parse(text, labels, &request->error) == CM_OK)
     return true;
-  return cm_reply_error(request, &error);
+  return cm_reply_error(request, &request->error);
 }
 
 static void reply_network(cm_request *request, unsigned status, cm_network *network)
 {
-  cm_error error;
   char labels[CM_LABELS_MAX];
   if (!wanted_labels(request, labels))
     return;
-  if (labels[0] != '\0' && cm_labels_put(request->store, CM_OBJECT_NETWORK, network->id, &request->viewer, labels, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (labels[0] != '\0' && cm_labels_put(request->store, CM_OBJECT_NETWORK, network->id, &request->viewer, labels, &request->error) != CM_OK) {
+    cm_reply_error(request, &request->error);
     return;
   }
   if (!label(request, network))
@@ -164,8 +158,7 @@ static bool wanted_options(cm_request *request, char text[CM_READ_AS_MAX])
 /* The bytes are there: they are this user's too from now on. */
 static void reply_known(cm_request *request, cm_network *known)
 {
-  cm_error error;
-  if (cm_reply_ok(request, cm_networks_join(request->store, known->id, request->who.user, &error), &error))
+  if (cm_reply_ok(request, cm_networks_join(request->store, known->id, request->who.user, &request->error)))
     reply_network(request, 200, known);
 }
 
@@ -184,7 +177,6 @@ cm_status cm_import_upload(cm_request *request, const cm_import_file *file)
   char read_as[CM_READ_AS_MAX], labels[CM_LABELS_MAX];
   if (!wanted_format(request, &format) || !wanted_options(request, read_as) || !wanted_labels(request, labels))
     return CM_BAD_REQUEST;
-  cm_error error;
   cm_network network = {.bytes = file->bytes, .created = cm_store_time(), .owner = file->owner}, known;
   bool there = false;
   (void)snprintf(network.sha256, sizeof network.sha256, "%s", file->sha256);
@@ -193,7 +185,7 @@ cm_status cm_import_upload(cm_request *request, const cm_import_file *file)
   (void)snprintf(network.read_as, sizeof network.read_as, "%s", read_as);
   cm_networks_id(network.sha256, &network.owner, network.id);
   /* Only among what the same people see: the same bytes of others are read anew, and so show nowhere. */
-  cm_status status = cm_networks_known(request->store, network.sha256, &network.owner, &known, &error);
+  cm_status status = cm_networks_known(request->store, network.sha256, &network.owner, &known, &request->error);
   if (status == CM_OK) {
     bool as_read = read_as[0] == '\0' || strcmp(read_as, known.read_as) == 0;
     if ((format[0] == '\0' || strcmp(format, known.format) == 0) && as_read) {
@@ -207,14 +199,14 @@ cm_status cm_import_upload(cm_request *request, const cm_import_file *file)
     return CM_CONFLICT;
   }
   if (status == CM_NOT_FOUND)
-    status = import(request, file->path, NULL, &network, &there, &error);
+    status = import(request, file->path, NULL, &network, &there, &request->error);
   if (status == CM_OK)
     reply_made(request, there, &network);
   else if (status == CM_CANCELLED) /* nobody else stops the reading of a file */
     cm_reply_problem(request, 503, "draining", "The server is going down", "nothing new is accepted; try again soon");
   else {
     atomic_fetch_add(&request->server->counters.imports_failed, 1);
-    cm_reply_error(request, &error);
+    cm_reply_error(request, &request->error);
   }
   return status;
 }
@@ -234,8 +226,7 @@ void cm_post_network(cm_request *request)
 
 static bool find(cm_request *request, cm_network *network)
 {
-  cm_error error;
-  return cm_reply_ok(request, cm_networks_get(request->store, request->param[0], network, &error), &error);
+  return cm_reply_ok(request, cm_networks_get(request->store, request->param[0], network, &request->error));
 }
 
 /* The same network with a table is another: its bytes, as it were, are the hashes of both files one after the other, and the table's name before
@@ -256,7 +247,6 @@ static void hash_of_both(const char *network, const char *option, const char *sh
 /* Makes another network of one and the table in the body. */
 static void add_table(cm_request *request, const char *option)
 {
-  cm_error error;
   cm_network base, network, known;
   char path[CM_PATH_MAX];
   bool there = false;
@@ -275,27 +265,25 @@ static void add_table(cm_request *request, const char *option)
   (void)snprintf(network.format, sizeof network.format, "topology");
   if (!cm_access_owner(request, asked, &network.owner))
     return;
-  if (cm_owner_derive(&network.owner, asked != NULL, &base.owner, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (!cm_reply_ok(request, cm_owner_derive(&network.owner, asked != NULL, &base.owner, &request->error)))
     return;
-  }
   (void)snprintf(network.read_as, sizeof network.read_as, "{\"%s\":\"%s\"}", option, request->file_sha);
   hash_of_both(base.sha256, option, request->file_sha, network.sha256);
   cm_networks_id(network.sha256, &network.owner, network.id);
-  cm_status status = cm_networks_known(request->store, network.sha256, &network.owner, &known, &error);
+  cm_status status = cm_networks_known(request->store, network.sha256, &network.owner, &known, &request->error);
   if (status == CM_OK) {
     reply_known(request, &known);
     return;
   }
   if (status == CM_NOT_FOUND)
-    status = cm_networks_path(request->store, base.id, path, &error);
+    status = cm_networks_path(request->store, base.id, path, &request->error);
   const cm_network_table table = {option, request->file_path};
-  CM_THEN(status, import(request, path, &table, &network, &there, &error));
+  CM_THEN(status, import(request, path, &table, &network, &there, &request->error));
   if (status == CM_OK)
     reply_made(request, there, &network);
   else {
     atomic_fetch_add(&request->server->counters.imports_failed, 1);
-    cm_reply_error(request, &error);
+    cm_reply_error(request, &request->error);
   }
 }
 
@@ -325,12 +313,11 @@ void cm_get_network(cm_request *request)
 
 void cm_get_network_content(cm_request *request)
 {
-  cm_error error;
   cm_network network;
   char path[CM_PATH_MAX];
   if (!find(request, &network))
     return;
-  if (!cm_reply_ok(request, cm_networks_path(request->store, network.id, path, &error), &error))
+  if (!cm_reply_ok(request, cm_networks_path(request->store, network.id, path, &request->error)))
     return;
   bool model = strcmp(network.format, MODEL_FORMAT) == 0;
   cm_reply_file(request, path, model ? "application/octet-stream" : "application/zip", network.id, "");

@@ -1,17 +1,12 @@
 /* /v1/chips/{name}/occupancy and /reservations. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/handlers.h"
 #include "base/json.h"
-#include "storage/leases.h"
 #include "storage/occupancy.h"
 
 void cm_get_occupancy(cm_request *request)
 {
-  cm_error error;
   char *text, etag[CM_ETAG_MAX];
-  if (!cm_reply_ok(request, cm_occupancy_read(request->store, request->param[0], &text, etag, &error), &error))
+  if (!cm_reply_ok(request, cm_occupancy_read(request->store, request->param[0], &text, etag, &request->error)))
     return;
   if (cm_reply_unchanged(request, etag))
     free(text);
@@ -23,18 +18,17 @@ void cm_get_occupancy(cm_request *request)
 
 static void write_occupancy(cm_request *request, bool whole)
 {
-  cm_error error;
   char wanted[CM_ETAG_MAX], etag[CM_ETAG_MAX], *text;
   bool mismatch = false;
   if (!cm_request_if_match(request, wanted, sizeof wanted))
     return;
   cm_occupancy_change change = {request->param[0], wanted, whole, request->body != NULL ? request->body : "",
                                 request->body_size};
-  if (cm_occupancy_write(request->store, &change, &mismatch, &text, etag, &error) != CM_OK) {
+  if (cm_occupancy_write(request->store, &change, &mismatch, &text, etag, &request->error) != CM_OK) {
     if (mismatch)
-      cm_reply_problem(request, 412, "precondition-failed", "The state has changed", "%s", error.detail);
+      cm_reply_problem(request, 412, "precondition-failed", "The state has changed", "%s", request->error.detail);
     else
-      cm_reply_error(request, &error);
+      cm_reply_error(request, &request->error);
     return;
   }
   cm_reply_text(request, 200, "application/json", text, strlen(text));
@@ -128,7 +122,6 @@ void cm_reply_lease(cm_request *request, unsigned status, const cm_lease *lease)
 
 void cm_post_reservation(cm_request *request)
 {
-  cm_error error;
   cm_lease lease;
   cm_lease_request wanted = {.chip = request->param[0]};
   json_t *object = cm_request_json(request);
@@ -137,10 +130,10 @@ void cm_post_reservation(cm_request *request)
   cm_owner chip;
   if (!read_wanted(request, object, &wanted))
     ;
-  else if (cm_owners_get(request->store->database, CM_OBJECT_CHIP, wanted.chip, NULL, &request->viewer, &chip, &error) != CM_OK)
-    cm_reply_error(request, &error);
+  else if (cm_owners_get(request->store->database, CM_OBJECT_CHIP, wanted.chip, NULL, &request->viewer, &chip, &request->error) != CM_OK)
+    cm_reply_error(request, &request->error);
   else if (cm_access_derive(request, object, &chip, &wanted.whose)) {
-    if (cm_reply_ok(request, cm_leases_create(request->store, &wanted, &lease, &error), &error)) {
+    if (cm_reply_ok(request, cm_leases_create(request->store, &wanted, &lease, &request->error))) {
       cm_reply_lease(request, 201, &lease);
       cm_lease_clear(&lease);
     }
@@ -150,10 +143,9 @@ void cm_post_reservation(cm_request *request)
 
 void cm_list_reservations(cm_request *request)
 {
-  cm_error error;
   cm_lease *leases;
   size_t count;
-  if (!cm_reply_ok(request, cm_leases_list(request->store, request->param[0], &request->viewer, &leases, &count, &error), &error))
+  if (!cm_reply_ok(request, cm_leases_list(request->store, request->param[0], &request->viewer, &leases, &count, &request->error)))
     return;
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++) {
@@ -185,21 +177,20 @@ static void describe_holder(json_t *holder, const cm_lease *leases, size_t count
 
 void cm_get_holders(cm_request *request)
 {
-  cm_error error;
   char *text, etag[CM_ETAG_MAX];
   cm_lease *leases;
   size_t count, i;
   json_t *holder;
-  if (!cm_reply_ok(request, cm_leases_list(request->store, request->param[0], &request->viewer, &leases, &count, &error), &error))
+  if (!cm_reply_ok(request, cm_leases_list(request->store, request->param[0], &request->viewer, &leases, &count, &request->error)))
     return;
-  cm_status status = cm_occupancy_read(request->store, request->param[0], &text, etag, &error);
+  cm_status status = cm_occupancy_read(request->store, request->param[0], &text, etag, &request->error);
   json_t *body = status == CM_OK ? cm_json_loadb(text, strlen(text), 0, NULL) : NULL;
   json_array_foreach(json_object_get(body, "taken"), i, holder)
     describe_holder(holder, leases, count);
   for (i = 0; i < count; i++)
     cm_lease_clear(&leases[i]);
   free(leases);
-  if (!cm_reply_ok(request, status, &error))
+  if (!cm_reply_ok(request, status))
     return;
   free(text);
   (void)json_object_del(body, "fragmentation");
@@ -218,29 +209,26 @@ static void reply_lease(cm_request *request, cm_status status, cm_lease *lease, 
 
 void cm_get_reservation(cm_request *request)
 {
-  cm_error error;
   cm_lease lease;
-  cm_status status = cm_leases_get(request->store, request->param[0], request->param[1], &lease, &error);
-  reply_lease(request, status, &lease, &error);
+  cm_status status = cm_leases_get(request->store, request->param[0], request->param[1], &lease, &request->error);
+  reply_lease(request, status, &lease, &request->error);
 }
 
 void cm_put_reservation(cm_request *request)
 {
   static const char *const names[] = {"owner", "ttl", NULL};
-  cm_error error;
   cm_lease lease;
   cm_lease_request wanted = {.chip = request->param[0]};
   json_t *object = NULL; /* a keepalive needs no body */
   if (request->body_size > 0 && (object = cm_request_json(request)) == NULL)
     return;
   if (object == NULL || (cm_request_members(request, object, names) && read_ttl(request, object, 0, &wanted.ttl) && read_owner(request, object, &wanted)))
-    reply_lease(request, cm_leases_keep(request->store, request->param[1], &wanted, &lease, &error), &lease, &error);
+    reply_lease(request, cm_leases_keep(request->store, request->param[1], &wanted, &lease, &request->error), &lease, &request->error);
   json_decref(object);
 }
 
 void cm_delete_reservation(cm_request *request)
 {
-  cm_error error;
-  if (cm_reply_ok(request, cm_leases_release(request->store, request->param[0], request->param[1], &error), &error))
+  if (cm_reply_ok(request, cm_leases_release(request->store, request->param[0], request->param[1], &request->error)))
     cm_reply_empty(request, 204);
 }

@@ -7,14 +7,11 @@
  * content], and "body?" may be missing; "query" has the schemas of arguments that are not in components, "headers" those of the
  * request; "errors" are statuses beside those that follow from the route. */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/handlers.h"
 #include "api/openapi.h"
 #include "base/json.h"
 #include "library/private/base.h"
-#include "library/private/job_kinds.h"
 #include "storage/sweep_jobs.h"
 
 enum { PATH_SIZE = 128 };

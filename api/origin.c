@@ -3,8 +3,6 @@
  * Its own name is that of public-url; other names than that, addresses and localhost are refused, so that a name server in
  * somebody else's hand opens nothing. What changes something must come from a page of the server's own, or of an origin that
  * cors-origin lists, whose pages may read replies too but never use a session's cookie. */
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "api/internal.h"
@@ -102,13 +100,11 @@ static bool is_of(const char *origin, const char *host)
 bool cm_origin_check(cm_request *request, const char *host, const char *origin)
 {
   const cm_server *server = request->server;
-  if (host != NULL && !is_own_name(server, host)) {
-    cm_reply_problem(request, 421, "misdirected", "The request is for another host",
+  if (host != NULL && !is_own_name(server, host))
+    return cm_reply_problem(request, 421, "misdirected", "The request is for another host",
                      server->public_host[0] != '\0'
                          ? "this server answers for its public-url, 127.0.0.1, [::1] and localhost only"
                          : "this server answers for 127.0.0.1, [::1] and localhost only; public-url names another one");
-    return false;
-  }
   /* The public URL's pages are ours whatever Host a proxy sends; of its name, those of its scheme alone. */
   bool own = origin == NULL || strcasecmp(origin, server->public_origin) == 0 ||
              (host != NULL && strcasecmp(host, server->public_host) != 0 && is_of(origin, host));
@@ -118,12 +114,10 @@ bool cm_origin_check(cm_request *request, const char *host, const char *origin)
     return true;
   }
   bool safe = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
-  if (!safe && host != NULL && !own) {
-    cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
+  if (!safe && host != NULL && !own)
+    return cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
                      "requests that change something must not come from a page of another origin; cors-origin lists some"
                      " that may");
-    return false;
-  }
   return true;
 }
 

@@ -1,45 +1,38 @@
 /* Whose the things are that a request names or makes, and who sees them (docs/how-to/users.md). Decided in one place for all routes:
  * what the caller does not see is answered as what is not there. */
-#include <string.h>
-
-#include "api/handlers.h"
 #include "api/job_view.h"
 #include "storage/derive.h"
 #include "storage/holders.h"
 
 bool cm_access_sees(cm_request *request, cm_object object, const char *id, const char *where)
 {
-  cm_error error;
   cm_owner owner;
-  if (cm_owners_get(request->store->database, object, id, NULL, &request->viewer, &owner, &error) == CM_OK)
+  if (cm_owners_get(request->store->database, object, id, NULL, &request->viewer, &owner, &request->error) == CM_OK)
     return true;
-  (void)cm_fail_at(&error, "%s", where);
-  return cm_reply_error(request, &error);
+  (void)cm_fail_at(&request->error, "%s", where);
+  return cm_reply_error(request, &request->error);
 }
 
 bool cm_access_sees_behind(cm_request *request, cm_object object, const char *id, const char *what, cm_owner *owner)
 {
-  cm_error error;
-  if (cm_owners_get(request->store->database, object, id, NULL, &request->viewer, owner, &error) == CM_OK)
+  if (cm_owners_get(request->store->database, object, id, NULL, &request->viewer, owner, &request->error) == CM_OK)
     return true;
-  if (error.status == CM_NOT_FOUND)
-    (void)cm_fail(&error, CM_NOT_FOUND, "%s is gone, or shown to others only", what);
-  return cm_reply_error(request, &error);
+  if (request->error.status == CM_NOT_FOUND)
+    (void)cm_fail(&request->error, CM_NOT_FOUND, "%s is gone, or shown to others only", what);
+  return cm_reply_error(request, &request->error);
 }
 
 bool cm_access_derive(cm_request *request, const json_t *object, const cm_owner *source, cm_owner *owner)
 {
-  cm_error error;
-  if (cm_owner_derive(owner, json_object_get(object, "visibility") != NULL, source, &error) == CM_OK)
+  if (cm_owner_derive(owner, json_object_get(object, "visibility") != NULL, source, &request->error) == CM_OK)
     return true;
-  (void)cm_fail_at(&error, "/visibility");
-  return cm_reply_error(request, &error);
+  (void)cm_fail_at(&request->error, "/visibility");
+  return cm_reply_error(request, &request->error);
 }
 
 bool cm_access_object(cm_request *request)
 {
   const cm_route *route = request->route;
-  cm_error error;
   cm_owner owner;
   bool lease = route->object == CM_OBJECT_LEASE;
   if (route->object == CM_OBJECT_NONE)
@@ -48,10 +41,10 @@ bool cm_access_object(cm_request *request)
       cm_owner_shows(&owner, &request->viewer))
     return true;
   cm_status status = cm_owners_get(request->store->database, route->object, request->param[lease], request->param[0],
-                                   &request->viewer, &owner, &error);
+                                   &request->viewer, &owner, &request->error);
   if (status == CM_NOT_FOUND && route->deed == CM_DEED_PUT)
     return true;
-  if (!cm_reply_ok(request, status, &error))
+  if (!cm_reply_ok(request, status))
     return false;
   if (route->deed == CM_DEED_SEE || cm_owner_lets(&owner, &request->viewer))
     return true;
@@ -104,12 +97,9 @@ void cm_owner_add(json_t *body, const cm_owner *owner)
 /* The owner of what the route names; false: the reply is set. */
 static bool find_owner(cm_request *request, cm_owner *owner)
 {
-  cm_error error;
   bool lease = request->route->object == CM_OBJECT_LEASE;
-  if (cm_owners_get(request->store->database, request->route->object, request->param[lease], request->param[0],
-                    &request->viewer, owner, &error) == CM_OK)
-    return true;
-  return cm_reply_error(request, &error);
+  return cm_reply_ok(request, cm_owners_get(request->store->database, request->route->object, request->param[lease], request->param[0],
+                    &request->viewer, owner, &request->error));
 }
 
 /* What those learn whom a thing is shown to, beside the thing itself. */
@@ -171,11 +161,10 @@ static void reply_access(cm_request *request, const cm_owner *before)
   cm_owner_add(body, &owner);
   const cm_object object = request->route->object;
   if (object == CM_OBJECT_NETWORK || object == CM_OBJECT_MAPPING || object == CM_OBJECT_PROGRAM) {
-    cm_error error;
     bool pinned;
-    if (cm_pinned(request->store, object, request->param[0], request->who.user, &pinned, &error) != CM_OK) {
+    if (cm_pinned(request->store, object, request->param[0], request->who.user, &pinned, &request->error) != CM_OK) {
       json_decref(body);
-      cm_reply_error(request, &error);
+      cm_reply_error(request, &request->error);
       return;
     }
     (void)json_object_set_new(body, "pinned", json_boolean(pinned));
@@ -193,11 +182,10 @@ void cm_get_access(cm_request *request)
 /* The group that is to see a thing: its owner's, also when an operator shows it. */
 static bool find_group(cm_request *request, const cm_owner *now, cm_owner *owner)
 {
-  cm_error error;
   cm_user user = {0};
   if (owner->visibility != CM_VISIBLE_GROUP)
     return true;
-  if (cm_users_get(request->store->database, now->user, &user, &error) == CM_OK && user.group[0] != '\0') {
+  if (cm_users_get(request->store->database, now->user, &user, &request->error) == CM_OK && user.group[0] != '\0') {
     memcpy(owner->group, user.group, sizeof owner->group);
     return true;
   }
@@ -207,7 +195,6 @@ static bool find_group(cm_request *request, const cm_owner *now, cm_owner *owner
 void cm_put_access(cm_request *request)
 {
   static const char *const names[] = {"visibility", NULL};
-  cm_error error;
   cm_owner before;
   json_t *object = cm_request_json(request);
   if (object == NULL)
@@ -228,7 +215,7 @@ void cm_put_access(cm_request *request)
   else if (pending_of(request).lease && !cm_access_has(request, CM_RIGHT_RESERVE))
     ; /* who shows a lease, by whatever route, may lease */
   else if (cm_reply_ok(request, cm_owners_show(request->store->database, request->route->object, request->param[lease], &owner,
-                       &error), &error))
+                       &request->error)))
     reply_access(request, &before);
 }
 

@@ -1,7 +1,6 @@
 /* Pages of lists. Where one ends is the number of its last row, which the database gives in order of arrival, whoever may see them.
  * Clients get it masked, so that it tells nothing of how many came in between. */
 #include <sodium.h>
-#include <string.h>
 
 #include "api/handlers.h"
 

@@ -1,9 +1,7 @@
 /* Threads that run handlers, so that the server's own threads never block. Happy path: add, run, resume.
  * What can fail: too many requests wait (the caller answers 503). */
-#include <stdlib.h>
 
 #include "api/internal.h"
-#include "base/memory.h"
 
 enum { WAITING_MAX = 4096, THREADS_MAX = 32 };
 

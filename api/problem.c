@@ -1,7 +1,5 @@
 #include "api/problem.h"
 
-#include <stdio.h>
-
 unsigned cm_problem_status(cm_status status)
 {
   switch (status) {

@@ -1,9 +1,7 @@
 /* /v1/programs: what jobs made that compile, quantize and deploy: models, programs, images of cores, and the report of how. */
-#include <string.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
-#include "storage/mappings.h"
 
 /* What a job may have made: by the name of its resource, and of its file; what it is, and what a browser keeps it as, after the id. */
 static const struct part {
@@ -36,14 +34,13 @@ static const struct part *part_of(const cm_request *request)
 /* With ETag and Range; a program never changes. */
 void cm_get_program_part(cm_request *request)
 {
-  cm_error error;
   cm_mapping_row program;
   int file;
   char etag[CM_ID_MAX + 16];
   const struct part *part = part_of(request);
-  if (cm_programs_get(request->store, request->param[0], &program, &error) != CM_OK ||
-      cm_mappings_open(request->store, program.id, part->file, &file, &error) != CM_OK)
-    cm_reply_error(request, &error);
+  if (cm_programs_get(request->store, request->param[0], &program, &request->error) != CM_OK ||
+      cm_mappings_open(request->store, program.id, part->file, &file, &request->error) != CM_OK)
+    cm_reply_error(request, &request->error);
   else {
     (void)snprintf(etag, sizeof etag, "%s-%.8s", program.id, part->file);
     if (cm_reply_known(request, part->type, etag, ""))
@@ -68,9 +65,8 @@ static json_t *list_files(const cm_request *request, const char *id)
 
 void cm_get_program(cm_request *request)
 {
-  cm_error error;
   cm_mapping_row p;
-  if (!cm_reply_ok(request, cm_programs_get(request->store, request->param[0], &p, &error), &error))
+  if (!cm_reply_ok(request, cm_programs_get(request->store, request->param[0], &p, &request->error)))
     return;
   json_t *body = json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "id", p.id, "network", p.network, "chip", p.chip, "job",
                            p.job, "bytes", (json_int_t)p.bytes, "created", cm_time_json(p.created), "files", list_files(request, p.id));
@@ -80,8 +76,7 @@ void cm_get_program(cm_request *request)
 
 void cm_delete_program(cm_request *request)
 {
-  cm_error error;
   cm_mapping_row program;
-  if (cm_reply_ok(request, cm_programs_get(request->store, request->param[0], &program, &error), &error))
+  if (cm_reply_ok(request, cm_programs_get(request->store, request->param[0], &program, &request->error)))
     cm_request_delete(request, CM_OBJECT_PROGRAM, program.id);
 }

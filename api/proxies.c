@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <pwd.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -18,7 +16,6 @@
 #include <unistd.h>
 
 #include "api/internal.h"
-#include "base/file.h"
 #include "base/number.h"
 
 enum { SECRET_MIN = 16, SECRET_MAX = 256, SECRET_FILE_MAX = 4096 };

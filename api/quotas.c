@@ -1,13 +1,10 @@
 /* /v1/usage and /v1/quotas: what one has used and may use, and what administrators set (docs/how-to/queue.md); and how limits by name
  * are read and shown. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/handlers.h"
 #include "storage/ledger.h"
 #include "storage/quotas.h"
-#include "storage/users.h"
 
 static json_t *limit_json(double most)
 {
@@ -36,7 +33,6 @@ static bool read_limits(cm_request *request, const json_t *object, const cm_limi
 bool cm_request_limits(cm_request *request, const cm_limit_kind *kind, bool group)
 {
   const char *names[CM_LIMITS_MAX + 1] = {NULL}, *name = request->param[0];
-  cm_error error;
   cm_limit_row row = {.group = group};
   memcpy(names, kind->names, kind->count * sizeof *names);
   if (strcmp(name, "*") != 0 && !cm_user_name_is_sound(name))
@@ -48,8 +44,8 @@ bool cm_request_limits(cm_request *request, const cm_limit_kind *kind, bool grou
   (void)snprintf(row.name, sizeof row.name, "%s", name);
   bool set = cm_request_members(request, object, names) && read_limits(request, object, kind, &row);
   json_decref(object);
-  if (set && cm_limits_set(request->store->database, kind, &row, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if (set && cm_limits_set(request->store->database, kind, &row, &request->error) != CM_OK) {
+    cm_reply_error(request, &request->error);
     set = false;
   }
   return set;
@@ -58,14 +54,13 @@ bool cm_request_limits(cm_request *request, const cm_limit_kind *kind, bool grou
 /* What one used by month; NULL: the reply is set. */
 static json_t *months_json(cm_request *request, const char *since, const char *name)
 {
-  cm_error error;
   cm_ledger_row *rows;
   size_t count;
   if (!cm_ledger_is_month(since)) {
     CM_REPLY_BAD(request, "since must be a month like 2026-11");
     return NULL;
   }
-  if (!cm_reply_ok(request, cm_ledger_list(request->store->database, since, name, &rows, &count, &error), &error))
+  if (!cm_reply_ok(request, cm_ledger_list(request->store->database, since, name, &rows, &count, &request->error)))
     return NULL;
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++)
@@ -77,7 +72,6 @@ static json_t *months_json(cm_request *request, const char *since, const char *n
 
 void cm_get_usage(cm_request *request)
 {
-  cm_error error;
   cm_quota_use use;
   cm_user user = {.share = 1};
   const char *name = cm_request_query(request, "user"), *since = cm_request_query(request, "since");
@@ -86,9 +80,9 @@ void cm_get_usage(cm_request *request)
     return;
   if (name == NULL)
     name = request->who.user;
-  if ((name[0] != '\0' && cm_users_get(request->store->database, name, &user, &error) != CM_OK) ||
-      cm_quotas_use(request->store->database, name, &use, &error) != CM_OK) {
-    cm_reply_error(request, &error);
+  if ((name[0] != '\0' && cm_users_get(request->store->database, name, &user, &request->error) != CM_OK) ||
+      cm_quotas_use(request->store->database, name, &use, &request->error) != CM_OK) {
+    cm_reply_error(request, &request->error);
     return;
   }
   if (since != NULL && (months = months_json(request, since, name)) == NULL)
@@ -108,10 +102,9 @@ void cm_get_usage(cm_request *request)
 
 void cm_list_quotas(cm_request *request)
 {
-  cm_error error;
   cm_limit_row *rows;
   size_t count;
-  if (!cm_reply_ok(request, cm_limits_list(request->store->database, &cm_quota_kind, &rows, &count, &error), &error))
+  if (!cm_reply_ok(request, cm_limits_list(request->store->database, &cm_quota_kind, &rows, &count, &request->error)))
     return;
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++) {

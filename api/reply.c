@@ -2,9 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -326,10 +323,9 @@ void cm_reply_opened(cm_request *request, int file, const char *type, const char
   char packed[CM_SHA_MAX + 8];
   struct stat about;
   if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
-    cm_error error;
     close(file);
-    (void)cm_fail(&error, CM_NOT_FOUND, "there is no such file; GET /openapi.json lists what there is");
-    cm_reply_error(request, &error);
+    (void)cm_fail(&request->error, CM_NOT_FOUND, "there is no such file; GET /openapi.json lists what there is");
+    cm_reply_error(request, &request->error);
     return;
   }
   tag_packed(packed, etag);
@@ -342,7 +338,6 @@ void cm_reply_opened(cm_request *request, int file, const char *type, const char
 
 void cm_reply_file(cm_request *request, const char *path, const char *type, const char *etag, const char *vary)
 {
-  cm_error error;
   if (cm_reply_known(request, type, etag, vary))
     return;
   int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -351,10 +346,10 @@ void cm_reply_file(cm_request *request, const char *path, const char *type, cons
     return;
   }
   if (errno == ENOENT)
-    (void)cm_fail(&error, CM_NOT_FOUND, "there is no such file; GET /openapi.json lists what there is");
+    (void)cm_fail(&request->error, CM_NOT_FOUND, "there is no such file; GET /openapi.json lists what there is");
   else
-    (void)cm_fail(&error, CM_IO, "the file cannot be opened (error %d)", errno);
-  cm_reply_error(request, &error);
+    (void)cm_fail(&request->error, CM_IO, "the file cannot be opened (error %d)", errno);
+  cm_reply_error(request, &request->error);
 }
 
 /* What lets a page of a listed origin read it. */

@@ -1,7 +1,5 @@
 /* Reading requests: headers, query arguments, JSON bodies. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "api/internal.h"

@@ -8,8 +8,6 @@
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <nettle/sha2.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <sys/un.h>
 
 #include "api/server.h"
@@ -158,6 +156,7 @@ struct cm_request {
   char wait_tag[64];               /* the state when it began */
 
   cm_request *next;                /* in a pool's queue or the subscriptions' list */
+  cm_error error;                  /* the slot of the steps that answer it; last, for it need not be cleared */
 };
 
 /* ---- reply.c: the only place that makes responses. Each replaces an earlier reply. ---- */
@@ -176,9 +175,9 @@ typedef struct cm_same {
 void cm_reply_same(cm_request *request, const cm_same *same);
 void cm_reply_empty(cm_request *request, unsigned status);
 bool cm_reply_error(cm_request *request, const cm_error *error); /* returns false */
-/* Whether a step went well; else its failure is the reply, of what the request says at `where` (a JSON pointer). */
-bool cm_reply_ok(cm_request *request, cm_status status, const cm_error *error);
-bool cm_reply_ok_at(cm_request *request, cm_status status, cm_error *error, const char *where);
+/* Whether a step went well; else its failure, in request->error, is the reply, of what the request says at `where` (a JSON pointer). */
+bool cm_reply_ok(cm_request *request, cm_status status);
+bool cm_reply_ok_at(cm_request *request, cm_status status, const char *where);
 
 /* The same of what a request says at `where` (a JSON pointer), and why that will not do. Returns false, for those who check. */
 bool cm_reply_bad_member(cm_request *request, cm_status status, const char *where, const char *why);

@@ -2,29 +2,25 @@
 #include "api/internal.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 
-bool cm_reply_ok(cm_request *request, cm_status status, const cm_error *error)
+bool cm_reply_ok(cm_request *request, cm_status status)
 {
-  return status == CM_OK || cm_reply_error(request, error);
+  return status == CM_OK || cm_reply_error(request, &request->error);
 }
 
-bool cm_reply_ok_at(cm_request *request, cm_status status, cm_error *error, const char *where)
+bool cm_reply_ok_at(cm_request *request, cm_status status, const char *where)
 {
   if (status != CM_OK)
-    (void)cm_fail_at(error, "%s", where);
-  return cm_reply_ok(request, status, error);
+    (void)cm_fail_at(&request->error, "%s", where);
+  return cm_reply_ok(request, status);
 }
 
 bool cm_reply_bad_member(cm_request *request, cm_status status, const char *where, const char *why)
 {
-  cm_error error;
-  (void)cm_fail(&error, status, "%s: %s", where, why);
-  return cm_reply_ok_at(request, status, &error, where);
+  (void)cm_fail(&request->error, status, "%s: %s", where, why);
+  return cm_reply_ok_at(request, status, where);
 }
 
 bool cm_request_number(cm_request *request, const char *name, uint64_t low, uint64_t high, uint64_t fallback,
@@ -62,20 +58,19 @@ bool cm_request_word(cm_request *request, const json_t *object, const char *name
 static json_t *read_json(cm_request *request, bool lists)
 {
   json_error_t why;
-  cm_error error;
   uint64_t refusals = cm_json_refusals();
   json_t *object = cm_json_loadb(request->body != NULL ? request->body : "", request->body_size,
                               JSON_REJECT_DUPLICATES, &why);
   if (json_is_object(object) || (lists && json_is_array(object)))
     return object;
   if (object != NULL)
-    (void)cm_fail(&error, CM_BAD_REQUEST, "the body must be one JSON object%s", lists ? ", or an array of such" : "");
-  else if (cm_json_whole(refusals, "the request", &error) == CM_OK) {
-    (void)cm_fail(&error, CM_BAD_REQUEST, "the body is no JSON: %s", why.text);
-    (void)cm_fail_at(&error, "line %d, column %d", why.line, why.column);
+    (void)cm_fail(&request->error, CM_BAD_REQUEST, "the body must be one JSON object%s", lists ? ", or an array of such" : "");
+  else if (cm_json_whole(refusals, "the request", &request->error) == CM_OK) {
+    (void)cm_fail(&request->error, CM_BAD_REQUEST, "the body is no JSON: %s", why.text);
+    (void)cm_fail_at(&request->error, "line %d, column %d", why.line, why.column);
   }
   json_decref(object);
-  cm_reply_error(request, &error);
+  cm_reply_error(request, &request->error);
   return NULL;
 }
 
@@ -99,10 +94,9 @@ bool cm_request_members(cm_request *request, const json_t *object, const char *c
     while (names[i] != NULL && strcmp(names[i], key) != 0)
       i++;
     if (names[i] == NULL) {
-      cm_error error;
-      (void)cm_fail(&error, CM_BAD_OPTION, "unknown member \"%.60s\"", key);
-      (void)cm_fail_at(&error, "/%.60s", key);
-      return cm_reply_error(request, &error);
+      (void)cm_fail(&request->error, CM_BAD_OPTION, "unknown member \"%.60s\"", key);
+      (void)cm_fail_at(&request->error, "/%.60s", key);
+      return cm_reply_error(request, &request->error);
     }
   }
   return true;

@@ -1,10 +1,9 @@
 /* Which route a request is for. */
-#include <string.h>
-
 #include "api/handlers.h"
 
 const cm_route cm_routes[] = {
-#define ROUTE(method, pattern, handler, ...) {method, pattern, handler, #handler, __VA_ARGS__},
+#define ROUTE(method, pattern, handler, operation, body, lane, drains, query, right, object, deed) \
+  {method, pattern, handler, #handler, operation, CM_BODY_##body, CM_LANE_##lane, drains, query, CM_RIGHT_##right, CM_OBJECT_##object, CM_DEED_##deed},
 #include "api/routes.def"
 #undef ROUTE
 };

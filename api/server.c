@@ -9,13 +9,10 @@
 #include "api/server.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
 #include "base/json.h"
-#include "base/run.h"
 
 enum {
   EVICTED_MAX = 64, /* connections of one thread that are shut down and not gone yet, or come between look and count */
@@ -71,7 +68,6 @@ static void free_request(void *context, struct MHD_Connection *connection, void 
 /* Runs a request's handler. */
 static void run(cm_request *request)
 {
-  cm_error error;
   uint64_t refusals = cm_json_refusals();
   request->wait = false;
   cm_audit_entry cause = {0};
@@ -83,8 +79,8 @@ static void run(cm_request *request)
     request->route->handler(request);
   cm_audit_cause(NULL);
   /* A reply of which parts found no memory would tell something else than is. */
-  if (!request->wait && cm_json_whole(refusals, "the reply", &error) != CM_OK)
-    cm_reply_error(request, &error);
+  if (!request->wait && cm_json_whole(refusals, "the reply", &request->error) != CM_OK)
+    cm_reply_error(request, &request->error);
 }
 
 /* What a pool's thread does with a request. */

@@ -1,8 +1,6 @@
 /* The HTTP server over a store. Routes: api/routes.c; what they mean: docs/reference/http.md, openapi_document.c. */
 #pragma once
 
-#include <stdint.h>
-
 #include "storage/networks.h"
 #include "storage/store.h"
 

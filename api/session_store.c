@@ -1,12 +1,9 @@
 /* Sessions in memory: a session stands for its token, which is looked at with every request, and ends with it. They are kept by a hash
  * of their cookie, 32 random bytes; a restart ends them. */
-#include <stdlib.h>
-#include <string.h>
 #define HASH_NONFATAL_OOM 1 /* the default ends the process */
 #include <uthash.h>
 
 #include "api/internal.h"
-#include "base/run.h"
 
 enum { SECRET_BYTES = 32, SECRET_LENGTH = CM_SESSION_SECRET_MAX - 1, KEY_BYTES = 32, SESSIONS_MAX = 10000, OF_USER_MAX = 64 };
 

@@ -24,7 +24,6 @@ static const char *read_token(cm_request *request, const json_t *object)
 
 void cm_post_session(cm_request *request)
 {
-  cm_error error;
   char secret[CM_SESSION_SECRET_MAX];
   bool users = true;
   json_t *object = cm_request_json(request);
@@ -33,8 +32,8 @@ void cm_post_session(cm_request *request)
   const char *token = read_token(request, object);
   if (token == NULL)
     ;
-  else if (cm_users_exist(request->store->database, &users, &error) != CM_OK)
-    cm_reply_error(request, &error);
+  else if (cm_users_exist(request->store->database, &users, &request->error) != CM_OK)
+    cm_reply_error(request, &request->error);
   else if (!users)
     cm_reply_problem(request, 409, "conflict", "The state of a thing forbids the change",
                      "there are no users: nobody needs to sign in");

@@ -1,11 +1,10 @@
 /* Jobs that have ended, as they were shown last: who watches many asks for them again and again, and nothing about them changes but
  * whose they are, who sees them and that they go (cm_database_version tells). Copies are also given up after a second, for changes that
  * are made around the server. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/internal.h"
-#include "base/run.h"
+
+#include "base/hold.h"
 
 enum { SHOWN_MAX = 256, TEXT_MAX = 64 << 10 };
 
@@ -67,18 +66,17 @@ static const shown *find(const cm_request *request, const char *id)
 bool cm_shown_owner(cm_request *request, const char *id, cm_owner *owner)
 {
   cm_shown *all = request->server->shown;
-  pthread_mutex_lock(&all->lock);
+  CM_HOLD(&all->lock);
   const shown *s = find(request, id);
   if (s != NULL)
     *owner = s->owner;
-  pthread_mutex_unlock(&all->lock);
   return s != NULL;
 }
 
 bool cm_shown_copy(cm_request *request, const char *id, cm_same *same)
 {
   cm_shown *all = request->server->shown;
-  pthread_mutex_lock(&all->lock);
+  CM_HOLD(&all->lock);
   const shown *s = find(request, id);
   bool found = s != NULL;
   if (found) {
@@ -92,7 +90,6 @@ bool cm_shown_copy(cm_request *request, const char *id, cm_same *same)
       same->body = text;
     }
   }
-  pthread_mutex_unlock(&all->lock);
   return found;
 }
 
@@ -103,11 +100,10 @@ void cm_shown_keep(cm_request *request, const cm_job *job, uint64_t version, con
   if (copy == NULL)
     return;
   memcpy(copy, text, size);
-  pthread_mutex_lock(&all->lock);
+  CM_HOLD(&all->lock);
   shown *s = place_of(all, job->id);
   free(s->text);
   *s = (shown){.owner = job->owner, .version = version, .until = cm_now() + kept_seconds, .copy = ++all->copies, .text = copy, .size = size};
   (void)snprintf(s->id, sizeof s->id, "%s", job->id);
   (void)snprintf(s->tag, sizeof s->tag, "%s", tag);
-  pthread_mutex_unlock(&all->lock);
 }

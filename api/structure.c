@@ -1,13 +1,10 @@
 /* Questions about the structure of a mapping: /v1/mappings/{id}/flows, /tree, /matrix, /routers, /diff, and those that /links and /neurons take. They are
  * answered from a view that is made when somebody first asks. It tells of the network: for those who see that. */
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
-#include "storage/mappings.h"
 
 static const char view[] = "structure.bin";
 
@@ -85,17 +82,16 @@ static cm_status answer(cm_request *request, question *q, char **text, cm_error 
 
 static void reply(cm_request *request, question *q)
 {
-  cm_error error;
   char etag[CM_ID_MAX + 64], *text;
   tag(q, etag);
   if (cm_reply_unchanged(request, etag))
     return;
-  cm_status status = answer(request, q, &text, &error);
+  cm_status status = answer(request, q, &text, &request->error);
   if (q->file >= 0)
     close(q->file);
   if (q->other >= 0)
     close(q->other);
-  if (!cm_reply_ok(request, status, &error))
+  if (!cm_reply_ok(request, status))
     return;
   cm_reply_text(request, 200, "application/json", text, strlen(text));
   cm_reply_header(request, "ETag", "\"%s\"", etag);
@@ -104,12 +100,11 @@ static void reply(cm_request *request, question *q)
 /* Whose mapping it is, and whether its network may be told of; false: the reply is set. */
 static bool begin(cm_request *request, question *q, const char *kind)
 {
-  cm_error error;
   const char *format = cm_request_query(request, "format");
   *q = (question){.kind = kind, .file = -1, .other = -1};
   if ((format != NULL && strcmp(format, "json") != 0) || cm_request_query(request, "part") != NULL)
     return CM_REPLY_BAD(request, "answers to questions come as json alone, and without a part");
-  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &q->mapping, &error), &error))
+  if (!cm_reply_ok(request, cm_mappings_get(request->store, request->param[0], &q->mapping, &request->error)))
     return false;
   take_arguments(request, q);
   return cm_mapping_shows_network(request, &q->mapping, "looked into");
@@ -130,13 +125,12 @@ void cm_get_mapping_question(cm_request *request)
 /* Another mapping that the caller sees, of the same network and chip; false: the reply is set. */
 static bool find_other(cm_request *request, question *q)
 {
-  cm_error error;
   const char *with = cm_request_query(request, "with");
   if (with == NULL)
     return CM_REPLY_BAD(request, "name the mapping to compare with: ?with=ID");
   if (!cm_access_sees(request, CM_OBJECT_MAPPING, with, "with"))
     return false;
-  if (!cm_reply_ok(request, cm_mappings_get(request->store, with, &q->with, &error), &error))
+  if (!cm_reply_ok(request, cm_mappings_get(request->store, with, &q->with, &request->error)))
     return false;
   q->compared = q->with.id;
   if (strcmp(q->with.network, q->mapping.network) == 0)

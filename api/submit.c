@@ -1,7 +1,5 @@
 /* What a request for a job asks for, read and checked whole before it is queued. */
 #include <coremap/simulate.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/handlers.h"
 #include "api/submit.h"
@@ -9,9 +7,6 @@
 #include "base/option.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
-#include "storage/jobs.h"
-#include "storage/mappings.h"
-#include "storage/networks.h"
 #include "storage/uploads.h"
 
 enum { PRIORITY_MAX = 100 };
@@ -22,8 +17,7 @@ static const int priority_max[CM_ROLES] = {[CM_ROLE_USER] = 0, [CM_ROLE_OPERATOR
 /* Whether a call of the library succeeded; false: the reply is set. */
 static bool accepted(cm_request *request, int result, coremap_error *why)
 {
-  cm_error error;
-  return cm_reply_ok(request, library_status(result, &why, &error), &error);
+  return cm_reply_ok(request, library_status(result, &why, &request->error));
 }
 
 /* What lists say of a job's options: of those that map, also where it is not given. False: no memory. */
@@ -66,28 +60,25 @@ static const char *word_of(const json_t *options, const char *name, const char *
 /* A mapping that an option names is there for the asker; false: the reply is set. */
 static bool find_mapping(cm_request *request, const char *option, const char *id, cm_mapping_row *mapping)
 {
-  cm_error error;
   char where[40];
   (void)snprintf(where, sizeof where, "/options/%s", option);
   if (!cm_access_sees(request, CM_OBJECT_MAPPING, id, where))
     return false;
-  return cm_reply_ok_at(request, cm_mappings_get(request->store, id, mapping, &error), &error, where);
+  return cm_reply_ok_at(request, cm_mappings_get(request->store, id, mapping, &request->error), where);
 }
 
 /* The network whose levels are carried over is there for the asker, and one; false: the reply is set. */
 static bool check_levels_from(cm_request *request, const char *id)
 {
   static const char where[] = "/options/levels_from";
-  cm_error error;
   cm_network before;
   if (id[0] == '\0')
     return true;
   if (!cm_access_sees(request, CM_OBJECT_NETWORK, id, where))
     return false;
-  cm_status status = cm_networks_get(request->store, id, &before, &error);
-  if (status == CM_OK && before.operators > 0)
-    status = cm_fail(&error, CM_BAD_OPTION, "%.64s is an ONNX model, which has no coarsened levels: name a network", id);
-  return cm_reply_ok_at(request, status, &error, where);
+  cm_status status = cm_networks_get(request->store, id, &before, &request->error);
+  CM_THEN_IF(status, before.operators > 0, cm_fail(&request->error, CM_BAD_OPTION, "%.64s is an ONNX model, which has no coarsened levels: name a network", id));
+  return cm_reply_ok_at(request, status, where);
 }
 
 /* Options of a job on what was uploaded, and the mapping that it starts from; false: the reply is set. */
@@ -103,33 +94,31 @@ static bool check_upload_options(cm_request *request, const library_job_kind *ki
 /* Given spikes are those of the network; false: the reply is set. */
 static bool check_spikes(cm_request *request, const char *network, const json_t *options)
 {
-  cm_error error;
   cm_network known;
   coremap_error *why = NULL;
-  if (cm_networks_get(request->store, network, &known, &error) != CM_OK)
+  if (cm_networks_get(request->store, network, &known, &request->error) != CM_OK)
     return true; /* creating the job finds that out */
   const bool by_name = known.named && strcmp(word_of(options, "spike_ids", ""), "position") != 0; /* the job knows the names */
   cm_status status =
-    library_status(library_spikes_check(word_of(options, "spikes", ""), (uint32_t)known.neurons, by_name, &why), &why, &error);
+    library_status(library_spikes_check(word_of(options, "spikes", ""), (uint32_t)known.neurons, by_name, &why), &why, &request->error);
   if (status == CM_BAD_OPTION)
-    (void)cm_fail_at(&error, "/options/spikes");
-  return cm_reply_ok(request, status, &error);
+    (void)cm_fail_at(&request->error, "/options/spikes");
+  return cm_reply_ok(request, status);
 }
 
 /* The upload that an option names is there, and whole; the job reads it. False: the reply is set. */
 static bool check_upload(cm_request *request, const char *option, const char *id)
 {
-  cm_error error;
   cm_upload upload;
   char where[40];
   (void)snprintf(where, sizeof where, "/options/%s/upload", option);
   if (!cm_access_sees(request, CM_OBJECT_UPLOAD, id, where))
     return false;
-  cm_status status = cm_uploads_get(request->store, id, &upload, &error);
+  cm_status status = cm_uploads_get(request->store, id, &upload, &request->error);
   if (status == CM_OK && upload.offset != upload.size)
-    status = cm_fail(&error, CM_CONFLICT, "upload %s has %llu of its %llu bytes: send the rest first", id,
+    status = cm_fail(&request->error, CM_CONFLICT, "upload %s has %llu of its %llu bytes: send the rest first", id,
                      (unsigned long long)upload.offset, (unsigned long long)upload.size);
-  return cm_reply_ok_at(request, status, &error, where);
+  return cm_reply_ok_at(request, status, where);
 }
 
 /* What options give, if anything: spikes as text, or an upload; false: the reply is set. */
@@ -144,23 +133,21 @@ static bool check_given(cm_request *request, const library_job_kind *kind, const
 /* The scenario that a simulation names is one of those that the mapping states, which are its network's; false: the reply is set. */
 static bool check_scenario(cm_request *request, const char *mapping, const char *scenario)
 {
-  cm_error error;
   int file;
-  if (!cm_reply_ok(request, cm_mappings_open(request->store, mapping, "summary.json", &file, &error), &error))
+  if (!cm_reply_ok(request, cm_mappings_open(request->store, mapping, "summary.json", &file, &request->error)))
     return false;
   char *summary = cm_file_text(file);
   coremap_error *why = NULL;
   int result = summary != NULL ? coremap_scenario_check(scenario, summary, &why) : 0;
   free(summary);
-  if (library_status(result, &why, &error) != CM_BAD_OPTION)
+  if (library_status(result, &why, &request->error) != CM_BAD_OPTION)
     return true; /* what cannot be read now the job finds out */
-  return cm_reply_error(request, &error);
+  return cm_reply_error(request, &request->error);
 }
 
 /* Options of a job on a mapping, whose network it takes; false: the reply is set. */
 static bool check_mapping_options(cm_request *request, const library_job_kind *kind, const json_t *options, cm_job *job)
 {
-  cm_error error;
   cm_mapping_row mapping;
   if (job->network[0] != '\0' || job->chip[0] != '\0')
     return cm_reply_bad_member(request, CM_BAD_OPTION, job->network[0] != '\0' ? "/network" : "/chip",
@@ -169,8 +156,8 @@ static bool check_mapping_options(cm_request *request, const library_job_kind *k
     return false;
   const char *id = word_of(options, kind->mapping, ""), *scenario = word_of(options, "scenario", "");
   if (id[0] == '\0') {
-    (void)cm_option_refuse(&error, kind->mapping, "the id of a mapping, whose packets are to move");
-    return cm_reply_error(request, &error);
+    (void)cm_option_refuse(&request->error, kind->mapping, "the id of a mapping, whose packets are to move");
+    return cm_reply_error(request, &request->error);
   }
   if (!find_mapping(request, kind->mapping, id, &mapping))
     return false;
@@ -206,11 +193,10 @@ void cm_submit_liken(cm_job *job, const library_job_kind *kind, const json_t *op
 static bool network_suits(cm_request *request, const library_job_kind *kind, cm_job *job, const json_t *options)
 {
   const char *id = job->network;
-  cm_error error;
   cm_network network = {0};
   if (kind->input != LIBRARY_INPUT_MAPPING && !cm_access_sees(request, CM_OBJECT_NETWORK, id, "/network"))
     return false; /* whoever sees a mapping may use it; the id of its network was not asked for */
-  if (cm_networks_get(request->store, id, &network, &error) != CM_OK)
+  if (cm_networks_get(request->store, id, &network, &request->error) != CM_OK)
     return true; /* creating the job finds that out */
   cm_submit_liken(job, kind, options, &network);
   if ((strcmp(network.format, "onnx") == 0) == (kind->input == LIBRARY_INPUT_MODEL))
@@ -224,7 +210,6 @@ static bool network_suits(cm_request *request, const library_job_kind *kind, cm_
 /* Of a job whose options say all: nothing else is named. */
 static bool check_alone(cm_request *request, const library_job_kind *kind, const json_t *options, cm_job *job)
 {
-  cm_error error;
   if (job->network[0] != '\0' || job->chip[0] != '\0')
     return cm_reply_bad_member(request, CM_BAD_OPTION, job->network[0] != '\0' ? "/network" : "/chip", "a problem is solved without: leave it out");
   if (!check_options(request, kind->name, options, job))
@@ -235,8 +220,8 @@ static bool check_alone(cm_request *request, const library_job_kind *kind, const
     cm_submit_liken(job, kind, options, &size);
     return true;
   }
-  (void)cm_option_refuse(&error, "problem", "the problem to solve: array, nodes, edges, nets and constraints");
-  return cm_reply_error(request, &error);
+  (void)cm_option_refuse(&request->error, "problem", "the problem to solve: array, nodes, edges, nets and constraints");
+  return cm_reply_error(request, &request->error);
 }
 
 /* The kind of a job; NULL: the reply is set. */
@@ -279,12 +264,10 @@ static bool read_terms(cm_request *request, const library_job_kind *kind, const 
   if (priority != NULL && (!json_is_integer(priority) || json_integer_value(priority) < -PRIORITY_MAX ||
                            json_integer_value(priority) > PRIORITY_MAX))
     return cm_reply_bad_member(request, CM_BAD_REQUEST, "/priority", "expected a whole number from -100 to 100");
-  if (json_integer_value(priority) > priority_max[request->who.role]) {
-    cm_reply_problem(request, 403, "forbidden", "The role does not suffice",
+  if (json_integer_value(priority) > priority_max[request->who.role])
+    return cm_reply_problem(request, 403, "forbidden", "The role does not suffice",
                      "priorities of role %s end at %d, yours; below it, others go first", cm_role_name(request->who.role),
                      priority_max[request->who.role]);
-    return false;
-  }
   if (ttl != NULL && (!json_is_number(ttl) || !(json_number_value(ttl) >= 1) ||
                       json_number_value(ttl) > cm_lease_ttl_max_s))
     return cm_reply_bad_member(request, CM_BAD_REQUEST, "/ttl", "expected seconds from 1 to 2592000");

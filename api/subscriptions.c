@@ -7,13 +7,9 @@
  *
  * A change between looking and sleeping is not lost: both happen under the subscriptions' lock, and the event bus is asked once
  * more under it. Lock order: subscriptions, then bus. */
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "api/internal.h"
-#include "base/run.h"
-#include "storage/jobs.h"
 
 static const double heartbeat_seconds = 10; /* after which also whether who waits still may is looked at */
 static const char every_job[] = "*";

@@ -1,7 +1,4 @@
 /* GET /v1/sweeps/{id}: what a sweep is, where it stands, and what its jobs have found, as JSON or CSV. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/handlers.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -134,11 +131,10 @@ static json_t *head_of(const cm_job *sweep, const json_t *spec, json_t *tally)
 
 static void reply_table(cm_request *request, const cm_job *sweep, const char *format, uint64_t limit, int64_t after)
 {
-  cm_error error;
   cm_job *jobs;
   size_t count;
   const cm_sweep_filter filter = {.viewer = &request->viewer, .sweep = sweep->id, .after = after, .limit = (size_t)limit + 1};
-  if (!cm_reply_ok(request, cm_sweeps_jobs(request->store, &filter, &jobs, &count, &error), &error))
+  if (!cm_reply_ok(request, cm_sweeps_jobs(request->store, &filter, &jobs, &count, &request->error)))
     return;
   json_t *spec = cm_json_loadb(sweep->options, strlen(sweep->options), 0, NULL), *tally = cm_json_loadb(sweep->report, strlen(sweep->report), 0, NULL),
          *rows = json_array();
@@ -163,7 +159,6 @@ static void reply_table(cm_request *request, const cm_job *sweep, const char *fo
 
 void cm_get_sweep(cm_request *request)
 {
-  cm_error error;
   cm_job sweep;
   uint64_t limit;
   int64_t after;
@@ -174,13 +169,12 @@ void cm_get_sweep(cm_request *request)
   }
   if (!cm_page_asked(request, CM_SWEEP_POINTS_MAX, strcmp(format, "csv") == 0 ? CM_SWEEP_POINTS_MAX : TABLE_PAGE, &limit, &after))
     return;
-  if (!cm_reply_ok(request, cm_jobs_get(request->store, request->param[0], &sweep, &error), &error))
+  if (!cm_reply_ok(request, cm_jobs_get(request->store, request->param[0], &sweep, &request->error)))
     return;
   if (cm_job_is_sweep(&sweep))
     reply_table(request, &sweep, format, limit, after);
   else {
-    (void)cm_fail(&error, CM_NOT_FOUND, "job %s is no sweep, but of kind %s: see /v1/jobs/%s", sweep.id, sweep.kind, sweep.id);
-    cm_reply_error(request, &error);
+    (void)cm_reply_ok(request, cm_fail(&request->error, CM_NOT_FOUND, "job %s is no sweep, but of kind %s: see /v1/jobs/%s", sweep.id, sweep.kind, sweep.id));
   }
   cm_job_clear(&sweep);
 }

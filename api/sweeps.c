@@ -4,13 +4,10 @@
  * (api/submit.c), and what is wrong with one refuses them all. The points go up like the digits of a number: networks turn slowest, then
  * chips, then the axes as they stand in the request, of which the last turns fastest. */
 #include <coremap/tables.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/handlers.h"
 #include "api/submit.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "storage/sweep_jobs.h"
 
@@ -20,10 +17,9 @@ enum { AXES_MAX = 16, COMPARED_MAX = 2 };
 
 static bool refuse(cm_request *request, const char *where, const char *why)
 {
-  cm_error error;
-  (void)cm_fail(&error, CM_BAD_OPTION, "%s: %s", where, why);
-  (void)cm_fail_at(&error, "%s", where);
-  return cm_reply_error(request, &error);
+  (void)cm_fail(&request->error, CM_BAD_OPTION, "%s: %s", where, why);
+  (void)cm_fail_at(&request->error, "%s", where);
+  return cm_reply_error(request, &request->error);
 }
 
 /* The whole numbers of "1..20" as a list; NULL: it is none, or of more than a sweep may have. */
@@ -229,8 +225,7 @@ static void clear(reading *r)
 /* Reads the jobs of all points; false: the reply is set. */
 static bool read_points(cm_request *request, const json_t *body, reading *r, size_t count)
 {
-  cm_error error;
-  if (!cm_reply_ok(request, CM_HEAP(r->jobs, count + 1, "the jobs of a sweep", &error), &error))
+  if (!cm_reply_ok(request, CM_HEAP(r->jobs, count + 1, "the jobs of a sweep", &request->error)))
     return false;
   for (; r->count < count; r->count++) {
     json_t *point = point_of(body, &r->axes, r->count);
@@ -272,12 +267,11 @@ static bool read_sweep(cm_request *request, const json_t *body, reading *r)
 void cm_sweep_submit(cm_request *request, const json_t *body, const cm_job_key *key)
 {
   reading r = {0};
-  cm_error error;
   cm_job_created result;
   char id[CM_ID_MAX];
   if (read_sweep(request, body, &r)) {
     const cm_sweep_request wanted = {.sweep = &r.sweep, .jobs = r.jobs, .count = r.count, .key = key};
-    if (cm_reply_ok(request, cm_sweeps_create(request->store, &wanted, &result, id, &error), &error))
+    if (cm_reply_ok(request, cm_sweeps_create(request->store, &wanted, &result, id, &request->error)))
       cm_submit_reply(request, result, id);
   }
   clear(&r);

@@ -1,13 +1,9 @@
 /* Health, the interface's description, the cache, and the viewer's files. */
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "api/handlers.h"
 #include "api/openapi.h"
-#include "storage/audit.h"
-#include "storage/digest.h"
 #include "storage/drain.h"
 #include "storage/schema.h"
 #include "storage/scrub.h"
@@ -67,7 +63,6 @@ void cm_get_version(cm_request *request)
 
 void cm_get_ready(cm_request *request)
 {
-  cm_error error;
   cm_server *server = request->server;
   const uint64_t room = cm_store_free_bytes(request->store), reserve_wanted = cm_server_limits_now(server).disk_free_min,
                  wanted = reserve_wanted > DISK_FULL ? reserve_wanted : DISK_FULL;
@@ -84,8 +79,8 @@ void cm_get_ready(cm_request *request)
     cm_reply_problem(request, 503, "files-low", "Too many files are open",
                      "%llu of %llu are open; jobs and uploads want %llu of them free", (unsigned long long)open,
                      (unsigned long long)most, (unsigned long long)reserve / 2);
-  else if (cm_store_writable(request->store, &error) != CM_OK)
-    cm_reply_problem(request, 503, "not-writable", "The database takes no writes", "%s", error.detail);
+  else if (cm_store_writable(request->store, &request->error) != CM_OK)
+    cm_reply_problem(request, 503, "not-writable", "The database takes no writes", "%s", request->error.detail);
   else if (damaged > 0)
     cm_reply_problem(request, 503, "damaged", "Stored files are damaged", "%llu stored files or results are not as they were stored;"
                      " the log names them, and all else is served", (unsigned long long)damaged);
@@ -97,8 +92,7 @@ void cm_get_ready(cm_request *request)
  * is taken any more. */
 static void drain(cm_request *request, bool wanted)
 {
-  cm_error error;
-  if (cm_reply_ok(request, cm_drain_ask(request->store->database, wanted, &error), &error)) {
+  if (cm_reply_ok(request, cm_drain_ask(request->store->database, wanted, &request->error))) {
     atomic_store(&request->server->draining, wanted);
     cm_reply_empty(request, 204);
   }
@@ -126,13 +120,12 @@ void cm_get_cache(cm_request *request)
 
 void cm_delete_cache(cm_request *request)
 {
-  cm_error error;
   char effect[80];
   const uint64_t before = library_levels_count(request->store->cache).bytes;
   library_levels_empty(request->store->cache);
   const uint64_t after = library_levels_count(request->store->cache).bytes;
   (void)snprintf(effect, sizeof effect, "bytes %llu -> %llu", (unsigned long long)before, (unsigned long long)after);
-  if (cm_reply_ok(request, cm_audit_tell(request->store->database, effect, &error), &error))
+  if (cm_reply_ok(request, cm_audit_tell(request->store->database, effect, &request->error)))
     cm_reply_empty(request, 204);
 }
 
@@ -159,9 +152,8 @@ static const char *type_of(const char *name)
 /* Segments have been decoded and hold neither slashes nor dot names; hidden files and unknown kinds are not served. */
 void cm_get_static(cm_request *request)
 {
-  cm_error error;
   char path[CM_PATH_MAX];
-  if (!cm_reply_ok(request, cm_path(path, &error, "%s", request->server->www), &error))
+  if (!cm_reply_ok(request, cm_path(path, &request->error, "%s", request->server->www)))
     return;
   const char *name = "index.html";
   for (size_t i = 0; i < request->segments; i++) {
@@ -182,7 +174,7 @@ void cm_get_static(cm_request *request)
   /* A link that leads out of the folder is not followed. */
   bool inside = type != NULL && realpath(path, resolved) != NULL && realpath(request->server->www, root) != NULL &&
                 strncmp(resolved, root, root_length = strlen(root)) == 0 && resolved[root_length] == '/';
-  if (!inside || cm_file_read(path, 16 << 20, &bytes, &size, &error) != CM_OK) {
+  if (!inside || cm_file_read(path, 16 << 20, &bytes, &size, &request->error) != CM_OK) {
     if (request->segments == 0)
       cm_reply_problem(request, 404, "not-found", "The viewer is not installed", "the server has no viewer: start it with --www FOLDER "
                        "(or setting www), the folder www of the sources or of an installation; /openapi.json describes the interface");

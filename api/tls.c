@@ -5,11 +5,8 @@
  * kilobytes for each SIGHUP. */
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/internal.h"
-#include "base/memory.h"
 
 enum { CHAIN_MAX = 16, FILE_BYTES_MAX = 1 << 20 };
 

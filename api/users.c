@@ -1,9 +1,6 @@
 /* /v1/me, /v1/users and /v1/tokens (docs/how-to/users.md). */
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/handlers.h"
-#include "storage/tokens.h"
 
 static json_t *scopes_json(unsigned scopes)
 {
@@ -35,18 +32,16 @@ static json_t *user_json(const cm_user *user)
 
 static void reply_user(cm_request *request, unsigned status, const char *name)
 {
-  cm_error error;
   cm_user user;
-  if (cm_reply_ok(request, cm_users_get(request->store->database, name, &user, &error), &error))
+  if (cm_reply_ok(request, cm_users_get(request->store->database, name, &user, &request->error)))
     cm_reply_json(request, status, user_json(&user));
 }
 
 void cm_list_users(cm_request *request)
 {
-  cm_error error;
   cm_user *users;
   size_t count;
-  if (!cm_reply_ok(request, cm_users_list(request->store->database, &users, &count, &error), &error))
+  if (!cm_reply_ok(request, cm_users_list(request->store->database, &users, &count, &request->error)))
     return;
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++)
@@ -75,7 +70,6 @@ static bool read_user(cm_request *request, const json_t *object, cm_user *user, 
 void cm_post_user(cm_request *request)
 {
   static const char *const names[] = {"name", "role", "group", "share", NULL};
-  cm_error error;
   cm_user user = {0};
   bool given;
   /* The first user closes the server to all who have no token; only who can read the data folder can make him one. */
@@ -89,7 +83,7 @@ void cm_post_user(cm_request *request)
     return;
   if (cm_request_members(request, object, names) && cm_request_word(request, object, "name", user.name, sizeof user.name) &&
       read_user(request, object, &user, &given)) {
-    if (cm_reply_ok(request, cm_users_add(request->store->database, &user, &error), &error)) {
+    if (cm_reply_ok(request, cm_users_add(request->store->database, &user, &request->error))) {
       reply_user(request, 201, user.name);
       cm_reply_location(request, "/v1/users/%s", user.name);
     }
@@ -105,7 +99,6 @@ void cm_get_user(cm_request *request)
 void cm_patch_user(cm_request *request)
 {
   static const char *const names[] = {"role", "group", "disabled", "share", NULL};
-  cm_error error;
   cm_user user = {0};
   bool role, disable;
   json_t *object = cm_request_json(request);
@@ -122,7 +115,7 @@ void cm_patch_user(cm_request *request)
                                    .group = json_object_get(object, "group") != NULL ? user.group : NULL,
                                    .disabled = disabled != NULL ? &disable : NULL,
                                    .share = user.share > 0 ? &user.share : NULL};
-    if (cm_reply_ok(request, cm_users_change(request->store->database, request->param[0], &change, &error), &error))
+    if (cm_reply_ok(request, cm_users_change(request->store->database, request->param[0], &change, &request->error)))
       reply_user(request, 200, request->param[0]);
   }
   json_decref(object);
@@ -130,11 +123,10 @@ void cm_patch_user(cm_request *request)
 
 void cm_delete_user(cm_request *request)
 {
-  cm_error error;
   if (strcmp(request->param[0], request->who.user) == 0)
     cm_reply_problem(request, 409, "conflict", "The state of a thing forbids the change",
                      "nobody removes himself; another administrator can");
-  else if (cm_reply_ok(request, cm_users_remove(request->store->database, request->param[0], &error), &error))
+  else if (cm_reply_ok(request, cm_users_remove(request->store->database, request->param[0], &request->error)))
     cm_reply_empty(request, 204);
 }
 
@@ -155,13 +147,12 @@ static bool is_admin(const cm_request *request)
 /* One's own; an administrator's ?user= names another one's. */
 void cm_list_tokens(cm_request *request)
 {
-  cm_error error;
   cm_token *tokens;
   size_t count;
   const char *user = cm_request_query(request, "user");
   if (user != NULL && strcmp(user, request->who.user) != 0 && !cm_access_has(request, CM_RIGHT_ADMIN))
     return;
-  if (!cm_reply_ok(request, cm_tokens_list(request->store->database, user != NULL ? user : request->who.user, &tokens, &count, &error), &error))
+  if (!cm_reply_ok(request, cm_tokens_list(request->store->database, user != NULL ? user : request->who.user, &tokens, &count, &request->error)))
     return;
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++)
@@ -208,7 +199,6 @@ static bool read_expiry(cm_request *request, const json_t *object, double *expir
 void cm_post_token(cm_request *request)
 {
   static const char *const names[] = {"user", "name", "scopes", "ttl", NULL};
-  cm_error error;
   cm_token token = {0};
   char text[CM_TOKEN_TEXT_MAX];
   json_t *object = cm_request_json(request);
@@ -221,7 +211,7 @@ void cm_post_token(cm_request *request)
   if (good && token.user[0] == '\0')
     (void)snprintf(token.user, sizeof token.user, "%s", request->who.user);
   good = good && (strcmp(token.user, request->who.user) == 0 || cm_access_has(request, CM_RIGHT_ADMIN));
-  if (good && cm_reply_ok(request, cm_tokens_add(request->store->database, &token, text, &error), &error)) {
+  if (good && cm_reply_ok(request, cm_tokens_add(request->store->database, &token, text, &request->error))) {
     json_t *body = token_json(&token);
     (void)json_object_set_new(body, "token", json_string(text));
     sodium_memzero(text, sizeof text);
@@ -235,10 +225,9 @@ void cm_post_token(cm_request *request)
 /* Whatever its scopes, a token may end itself. */
 void cm_delete_token(cm_request *request)
 {
-  cm_error error;
   bool itself = strcmp(request->param[0], request->who.token) == 0;
   if (!itself && !cm_access_has(request, CM_RIGHT_ACCOUNT))
     return;
-  if (cm_reply_ok(request, cm_tokens_revoke(request->store->database, request->param[0], is_admin(request) ? NULL : request->who.user, &error), &error))
+  if (cm_reply_ok(request, cm_tokens_revoke(request->store->database, request->param[0], is_admin(request) ? NULL : request->who.user, &request->error)))
     cm_reply_empty(request, 204);
 }

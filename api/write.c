@@ -1,9 +1,6 @@
 #include "api/write.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/json.h"

@@ -10,8 +10,6 @@
 #include <math.h>
 #include <sched.h>
 #include <seccomp.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>

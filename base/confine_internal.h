@@ -1,9 +1,6 @@
 /* Between the files that confine a process. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/confine.h"
 
 struct sock_filter;

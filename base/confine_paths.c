@@ -14,8 +14,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <ucontext.h>

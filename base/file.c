@@ -10,10 +10,6 @@
 #include <limits.h>
 #include <nettle/sha2.h>
 #include <sodium.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -110,8 +106,7 @@ static const char *passing(void)
 cm_status cm_folder_scratch(char path[CM_PATH_MAX], cm_error *error)
 {
   cm_status status = cm_path(path, error, "%s/coremap-XXXXXX", passing());
-  if (status == CM_OK && mkdtemp(path) == NULL)
-    status = cm_fail_errno(error, errno, "cannot make a folder in", passing());
+  CM_THEN_IF(status, mkdtemp(path) == NULL, cm_fail_errno(error, errno, "cannot make a folder in", passing()));
   if (status != CM_OK)
     path[0] = '\0';
   return status;
@@ -298,8 +293,7 @@ cm_status cm_file_read(const char *path, size_t maximum, char **text, size_t *si
   fclose(stream);
   if (held == NULL)
     return cm_whole(false, path, error);
-  if (status == CM_OK && used > maximum)
-    status = cm_fail(error, CM_TOO_LARGE, "%s is larger than %zu bytes", path, maximum);
+  CM_THEN_IF(status, used > maximum, cm_fail(error, CM_TOO_LARGE, "%s is larger than %zu bytes", path, maximum));
   CM_TRY_OR(status, free(held));
   held[used] = '\0';
   *text = held;

@@ -1,8 +1,6 @@
 /* Files that are there whole or not at all. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "base/status.h"

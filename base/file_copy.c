@@ -1,7 +1,6 @@
 /* Copies of files, and what does for them. What can fail: no room, files that cannot be read. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -20,10 +19,8 @@ static cm_status copy_bytes(int source, int target, const char *to, cm_error *er
     for (ssize_t done = 0, put; status == CM_OK && done < got; done += put)
       if ((put = write(target, buffer + done, (size_t)(got - done))) < 0)
         status = cm_fail_errno(error, errno, "cannot write", to);
-  if (status == CM_OK && got < 0)
-    status = cm_fail_errno(error, errno, "cannot read what goes to", to);
-  if (status == CM_OK && fsync(target) != 0)
-    status = cm_fail_errno(error, errno, "cannot sync", to);
+  CM_THEN_IF(status, got < 0, cm_fail_errno(error, errno, "cannot read what goes to", to));
+  CM_THEN_IF(status, fsync(target) != 0, cm_fail_errno(error, errno, "cannot sync", to));
   free(buffer);
   return status;
 }

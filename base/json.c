@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <setjmp.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 /* The model also serves in a shared library (python/). */

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdint.h>
-#include <stdio.h>
 
 #include "base/status.h"
 

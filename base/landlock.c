@@ -1,8 +1,6 @@
 /* Landlock (Linux 5.13 and later; linux/landlock.h) by raw system calls: glibc has no wrappers. */
 #include <fcntl.h>
 #include <linux/landlock.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -1,8 +1,6 @@
 #include "base/memory.h"
 
 #include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

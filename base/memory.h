@@ -4,9 +4,6 @@
 #pragma once
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/status.h"
 

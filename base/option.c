@@ -1,10 +1,6 @@
 #include "base/option.h"
 #include "base/memory.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/number.h"
 
 cm_status cm_option_refuse(cm_error *error, const char *name, const char *expected)

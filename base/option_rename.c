@@ -1,6 +1,4 @@
 /* Options of the version before: names and words that are others now are read for one version more. */
-#include <string.h>
-
 #include "base/json.h"
 #include "base/option.h"
 

@@ -1,7 +1,4 @@
 /* What options do not go together, as rows of a table: checked, told in words, and stated in a schema. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/option.h"

@@ -1,8 +1,5 @@
 #include "base/option_upload.h"
 
-#include <stdio.h>
-#include <string.h>
-
 bool cm_option_upload(const json_t *value, char id[CM_UPLOAD_ID_MAX])
 {
   const char *upload = json_string_value(json_object_get(value, "upload"));

@@ -2,8 +2,6 @@
 #include "base/file.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 bool cm_path_ends_in(const char *path, const char *ending)
 {

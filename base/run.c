@@ -1,8 +1,6 @@
 #include "base/run.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/scratch.h"

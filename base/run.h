@@ -4,9 +4,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/memory.h"
 #include "base/status.h"

@@ -2,15 +2,12 @@
  * an account's blocks are mapped than it leaves room for, it unmaps them; those that are used come back from the
  * kernel's cache. Only the blocks themselves are counted, so that what else the process does takes no pages from them.
  * What is in them does not depend on when that happens. What can fail: the disk, address space. */
+#include "base/hold.h"
 #include "base/scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -162,7 +159,7 @@ static void look(void)
 
 static void *watch(void *none)
 {
-  pthread_mutex_lock(&lock);
+  CM_HOLD(&lock);
   if (!prepared)
     pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   while (blocks != NULL) {
@@ -175,7 +172,6 @@ static void *watch(void *none)
   if (!prepared && pagemap >= 0)
     close(pagemap);
   pagemap = prepared ? pagemap : -1;
-  pthread_mutex_unlock(&lock);
   return none;
 }
 

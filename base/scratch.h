@@ -3,8 +3,6 @@
  * once, and so count as the process's memory, is held below what the accounts leave (docs/how-to/memory-limit.md). */
 #pragma once
 
-#include <stddef.h>
-
 #include "base/memory.h"
 
 /* PAGEMAP_SCAN, by which the watch asks the kernel what is mapped: confined processes may. */

@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 static const struct {
   const char *code;

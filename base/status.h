@@ -6,9 +6,13 @@
  */
 #pragma once
 
+/* What nearly all files need of the C library. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A parameter that a function has because a table wants it so. */
 #define CM_UNUSED __attribute__((unused))

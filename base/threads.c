@@ -1,8 +1,7 @@
+#include "base/hold.h"
 #include "base/threads.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <time.h>
 
 #define CLOSED UINT32_MAX
@@ -111,13 +110,12 @@ static cm_status record_round(cm_rounds_log *log, size_t count, cm_task task, vo
 
 static void note_failure(cm_thread_pool *c, size_t i, const cm_error *error)
 {
-  pthread_mutex_lock(&c->lock);
+  CM_HOLD(&c->lock);
   if (!atomic_load(&c->failed) || i < c->failed_index) {
     c->failed_index = i;
     c->error = *error;
   }
   atomic_store(&c->failed, true);
-  pthread_mutex_unlock(&c->lock);
 }
 
 /* Takes tasks of the open round until none is left; how many. */
@@ -165,10 +163,9 @@ static uint64_t await_round_after(cm_thread_pool *c, uint64_t round)
       return now;
     relax();
   }
-  pthread_mutex_lock(&c->lock);
+  CM_HOLD(&c->lock);
   while (!open_after(c, round, &now))
     pthread_cond_wait(&c->begun, &c->lock);
-  pthread_mutex_unlock(&c->lock);
   return now;
 }
 
@@ -179,10 +176,9 @@ static void await_end(cm_thread_pool *c)
       return;
     relax();
   }
-  pthread_mutex_lock(&c->lock);
+  CM_HOLD(&c->lock);
   while (atomic_load(&c->done) < atomic_load(&c->count))
     pthread_cond_wait(&c->ended, &c->lock);
-  pthread_mutex_unlock(&c->lock);
 }
 
 static void begin_round(cm_thread_pool *c, size_t count, cm_task task, void *context)
@@ -193,10 +189,9 @@ static void begin_round(cm_thread_pool *c, size_t count, cm_task task, void *con
   atomic_store(&c->count, count);
   c->task = task;
   c->context = context;
-  pthread_mutex_lock(&c->lock);
+  CM_HOLD(&c->lock);
   atomic_store(&c->ticket, round << 32);
   pthread_cond_broadcast(&c->begun);
-  pthread_mutex_unlock(&c->lock);
 }
 
 static void *help(void *argument)

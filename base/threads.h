@@ -1,8 +1,6 @@
 /* Independent tasks on several threads. */
 #pragma once
 
-#include <stddef.h>
-
 #include "base/run.h"
 
 typedef cm_status (*cm_task)(void *context, size_t index, cm_error *error);

@@ -1,9 +1,6 @@
 /* coremap calibrate: a chip's costs from steps that were measured on it. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "base/file.h"
 #include "cli/cli.h"
 
 enum { RUNS_BYTES_MAX = 1 << 28, WORST = 10 };

@@ -1,6 +1,4 @@
 /* coremap check: verifies a mapping file against network and chip, independently of what made it. */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/cli.h"
 

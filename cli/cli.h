@@ -4,7 +4,6 @@
 #include <coremap/coremap.h>
 #include <getopt.h>
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "cli/command.h"
 #include "cli/print.h"

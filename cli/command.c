@@ -2,11 +2,8 @@
 #include "cli/command.h"
 
 #include <getopt.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
-#include "cli/print.h"
 
 enum { FORM_MAX = 192, NAMES_TEXT_MAX = 400, FLAGS_MAX = 96, NAME_MAX_ = 32, NAMES_MAX = 160, HELP_WIDTH = 118, NAME_COLUMN = 22 };
 enum { FIRST_FLAG = 256 }; /* getopt's numbers of flags begin where no letter is: with ':' and '?' it says that one is wrong */

@@ -3,9 +3,6 @@
 
 #include <coremap/client.h>
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 
 #include "base/status.h"
 

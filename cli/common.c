@@ -1,14 +1,9 @@
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/print.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/number.h"
 

@@ -1,11 +1,8 @@
 /* coremap compare: two mappings of one network, metric by metric. */
 #include <coremap/map.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/json.h"
-#include "cli/print.h"
 #include "cli/remote.h"
 #include "cli/table.h"
 

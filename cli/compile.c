@@ -1,9 +1,7 @@
 /* coremap compile: an ONNX model in, a program or the compiled model out. */
 #include <jansson.h>
-#include <stdio.h>
 
 #include "cli/cli.h"
-#include "base/file.h"
 #include "base/json.h"
 
 typedef struct arguments {
@@ -124,8 +122,7 @@ static cm_status compile(void *given, cli_run *cli, json_t **report, cm_error *e
   const arguments *a = given;
   coremap_chip *chip = NULL;
   CM_TRY(cli_check_options("compile", a->line.options, error));
-  if (a->chip != NULL)
-    CM_TRY(cli_chip(a->chip, NULL, NULL, &chip, error));
+  CM_TRY_IF(a->chip != NULL, cli_chip(a->chip, NULL, NULL, &chip, error));
   cli->whole = true;
   json_t *files = json_pack("{s:s*, s:s*, s:s*, s:s*}", "timeline", a->timeline, "tiles", a->tiles, "mapping", a->mapping, "measure", a->measure);
   cm_status status = cli_compile_files(a->line.file, chip, a->line.options, files, a->output, &cli->run, report, error);

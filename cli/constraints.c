@@ -1,10 +1,5 @@
 /* Constraints in files, and what is wrong with them. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/cli.h"
-#include "base/file.h"
 #include "base/json.h"
 
 enum { CONSTRAINTS_BYTES_MAX = 16 << 20 };

@@ -1,12 +1,7 @@
 /* coremap context, and the file of contexts: {"current": NAME, "contexts": {NAME: {"server": URL, "token": TOKEN}}}. */
 #include "cli/context.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/cli.h"
-#include "cli/command.h"
 
 static const char kept[] = "contexts";
 

@@ -1,8 +1,5 @@
 /* coremap occupancy, reserve, release: the cores of a server's chips. */
-#include <stdlib.h>
-
 #include "cli/remote.h"
-#include "cli/print.h"
 #include "cli/table.h"
 
 enum { CORES = 1 };

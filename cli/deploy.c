@@ -1,7 +1,4 @@
 /* coremap deploy: a network as images of a chip's cores. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "cli/remote.h"
 #include "cli/upload.h"
 

@@ -1,8 +1,6 @@
 /* coremap download: all files of a mapping or program, or a network, from a server. */
-#include <string.h>
 
 #include "cli/remote.h"
-#include "base/file.h"
 
 typedef struct arguments {
   cli_line line;
@@ -38,15 +36,14 @@ cm_status cli_fetch_file(cli_server *server, cli_run *cli, const char *path, con
 }
 
 /* All views of a mapping or program that there are, into a folder. */
-static cm_status fetch_folder(cli_server *server, cli_run *cli, const char *kind, const char *id, const view *views,
-                              const char *folder, json_t *files, cm_error *error)
+static cm_status fetch_folder(cli_server *server, cli_run *cli, const cli_found *of, const char *folder, json_t *files, cm_error *error)
 {
   CM_TRY(cm_folder_make(folder, error));
-  for (const view *v = views; v->path != NULL; v++) {
+  for (const view *v = strcmp(of->kind, "mappings") == 0 ? mapping_views : program_views; v->path != NULL; v++) {
     char to[CM_PATH_MAX];
     CM_TRY(cm_path(to, error, "%s/%s", folder, v->file));
     cm_run_phase(&cli->run, v->file);
-    cm_status status = cli_fetch_file(server, cli, cm_say("/v1/%s/%.64s/%s", kind, id, v->path).text, to, error);
+    cm_status status = cli_fetch_file(server, cli, cm_say("/v1/%s/%.64s/%s", of->kind, of->id, v->path).text, to, error);
     if (status == CM_OK)
       (void)json_array_append_new(files, json_string(to));
     else if (status != CM_NOT_FOUND) /* a program has not all of them */
@@ -58,7 +55,9 @@ static cm_status fetch_folder(cli_server *server, cli_run *cli, const char *kind
 cm_status cli_fetch_program(cli_server *server, cli_run *cli, const char *id, const char *folder, cm_error *error)
 {
   json_t *files = json_array();
-  const cm_status status = fetch_folder(server, cli, "programs", id, program_views, folder, files, error);
+  cli_found program = {.kind = "programs"};
+  (void)snprintf(program.id, sizeof program.id, "%s", id);
+  const cm_status status = fetch_folder(server, cli, &program, folder, files, error);
   json_decref(files);
   return status;
 }
@@ -83,29 +82,11 @@ static cm_status fetch_network(cli_server *server, cli_run *cli, const arguments
 static cm_status download_it(cli_server *server, cli_run *cli, const arguments *a, json_t *files, cm_error *error)
 {
   static const char *const kinds[] = {"jobs", "mappings", "programs", "networks", NULL};
-  char id[80];
-  const char *kind;
-  cli_reply reply = {0};
-  cm_status status = cli_ask_kinds(server, &(cli_search){"GET", kinds, a->line.words[0], ""}, &kind, &reply, error);
-  if (status == CM_NOT_FOUND)
-    return cm_fail(error, CM_NOT_FOUND, "the server has no job, mapping, program or network %.64s", a->line.words[0]);
-  if (status != CM_OK)
-    return status;
-  const char *mapping = cli_id(reply.json, "mapping"), *program = cli_id(reply.json, "program");
-  (void)snprintf(id, sizeof id, "%s", a->line.words[0]);
-  if (strcmp(kind, "networks") == 0)
-    status = fetch_network(server, cli, a, reply.json, files, error);
-  else {
-    if (strcmp(kind, "jobs") == 0 && mapping[0] == '\0' && program[0] == '\0')
-      status = cm_fail(error, CM_CONFLICT, "job %s is %s and has made nothing (yet)", id, cli_text(reply.json, "state"));
-    else if (strcmp(kind, "jobs") == 0) {
-      kind = mapping[0] != '\0' ? "mappings" : "programs";
-      (void)snprintf(id, sizeof id, "%s", mapping[0] != '\0' ? mapping : program);
-    }
-    CM_THEN(status, fetch_folder(server, cli, kind, id, strcmp(kind, "mappings") == 0 ? mapping_views : program_views,
-                                 a->output != NULL ? a->output : id, files, error));
-  }
-  json_decref(reply.json);
+  cli_found f;
+  CM_TRY(cli_find(server, &(cli_search){"GET", kinds, a->line.words[0], ""}, "job, mapping, program or network", true, &f, error));
+  cm_status status = strcmp(f.kind, "networks") == 0 ? fetch_network(server, cli, a, f.about, files, error)
+                                                     : fetch_folder(server, cli, &f, a->output != NULL ? a->output : f.id, files, error);
+  json_decref(f.about);
   return status;
 }
 

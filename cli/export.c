@@ -1,10 +1,8 @@
 /* coremap export, coremap draw: mappings as the files of other tools, and as pictures. */
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/remote.h"
 #include "cli/upload.h"
-#include "base/file.h"
 
 typedef struct arguments {
   cli_line line;

@@ -1,6 +1,4 @@
 /* Networks that a command line names, and how they are to be read. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 

@@ -1,6 +1,4 @@
 /* coremap fit: which chips would take a network, and what a step on them would be. */
-#include <stdio.h>
-
 #include "cli/remote.h"
 #include "cli/upload.h"
 

@@ -1,8 +1,5 @@
 /* coremap generate: networks of published recipes. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 

@@ -1,8 +1,5 @@
 #include "cli/job.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 int cli_job_check(void *given)

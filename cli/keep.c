@@ -1,9 +1,5 @@
 /* coremap quota, bin, restore, pin, unpin: what one uses, what one has deleted, and what is to stay. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/remote.h"
-#include "cli/print.h"
 #include "cli/table.h"
 
 typedef struct arguments {

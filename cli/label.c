@@ -1,7 +1,5 @@
 /* coremap label: labels of what a server has. */
-#include <stdio.h>
 
-#include "cli/print.h"
 #include "cli/remote.h"
 
 static const cli_flag flags[] = {

@@ -1,7 +1,5 @@
 /* The line of a command: its flags and words go where the command's tables say, and what it then finds is told. */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/context.h"
 #include "cli/remote.h"

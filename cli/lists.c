@@ -1,12 +1,9 @@
 /* coremap jobs, networks, mappings, programs, chips, top: what a server has. */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/remote.h"
-#include "cli/print.h"
 #include "cli/table.h"
 
 enum { LIMIT = 1, SINCE, LABEL, COLUMNS, ARGUMENT };

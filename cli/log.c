@@ -1,6 +1,4 @@
 /* coremap log: what a server's job has told. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/remote.h"
@@ -39,8 +37,7 @@ static cm_status log_step(void *given, coremap_client *server, CM_UNUSED cli_run
   for (bool ended = !a->follow;;) {
     cli_reply job = {0};
     const double asked = cm_now();
-    if (a->follow)
-      CM_TRY(cli_ask(server, "GET", cm_say("/v1/jobs/%.64s%s", id, etag[0] != '\0' ? "?wait=10s" : "").text, etag, &job, error));
+    CM_TRY_IF(a->follow, cli_ask(server, "GET", cm_say("/v1/jobs/%.64s%s", id, etag[0] != '\0' ? "?wait=10s" : "").text, etag, &job, error));
     if (job.json != NULL) {
       const char *state = cli_text(job.json, "state");
       ended = strcmp(state, "queued") != 0 && strcmp(state, "running") != 0;

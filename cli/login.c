@@ -1,5 +1,4 @@
 /* coremap login, logout: the token by which the other commands sign in to a server. */
-#include <string.h>
 #include <termios.h>
 #include <unistd.h>
 

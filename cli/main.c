@@ -1,7 +1,5 @@
 /* coremap: on files what the server does over HTTP, and all of a server's resources. */
 #include <sodium.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/manual.h"

@@ -1,8 +1,6 @@
 /* What is made from the table of commands besides help: pages for man(1), and completion for shells. */
 #include "cli/manual.h"
 
-#include <string.h>
-
 #include "cli/cli.h"
 
 /* ---- pages ---- */

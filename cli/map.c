@@ -1,7 +1,4 @@
 /* coremap map and coremap place: network and chip in, mapping out; `place` takes the parts from a file. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/job.h"
@@ -35,8 +32,7 @@ static cm_status write_views(cli_job *job, const coremap_mapping *mapping, cm_er
   cm_status status = write_view(job, mapping, "mapping.part", job->part, error);
   CM_THEN(status, write_view(job, mapping, "placement.csv", job->placement, error));
   CM_THEN(status, write_view(job, mapping, "mapping", job->output, error));
-  if (status == CM_OK && job->pareto != NULL)
-    status = library_status(coremap_mapping_write_pareto(mapping, job->pareto, &cli_why), &cli_why, error);
+  CM_THEN_IF(status, job->pareto != NULL, library_status(coremap_mapping_write_pareto(mapping, job->pareto, &cli_why), &cli_why, error));
   return status;
 }
 

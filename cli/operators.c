@@ -1,6 +1,4 @@
 /* coremap show operators: the table of operators as docs/reference/operators.md has it. */
-#include <stdbool.h>
-#include <stdio.h>
 
 #include "cli/cli.h"
 

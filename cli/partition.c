@@ -1,6 +1,4 @@
 /* coremap partition: the partition stage alone, without a place on a chip. */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/job.h"
 

@@ -1,8 +1,6 @@
 #include "cli/print.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/foreign.h"

@@ -1,6 +1,4 @@
 /* coremap profile: a network that runs. */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/cli.h"
 
@@ -23,8 +21,7 @@ static cm_status write_files(const arguments *a, const coremap_profile *profile,
   cm_status status = CM_OK;
   if (a->rates != NULL)
     status = library_status(coremap_profile_write(profile, "rates", a->rates, &cli_why), &cli_why, error);
-  if (status == CM_OK && a->spikes != NULL)
-    status = library_status(coremap_profile_write(profile, "spikes", a->spikes, &cli_why), &cli_why, error);
+  CM_THEN_IF(status, a->spikes != NULL, library_status(coremap_profile_write(profile, "spikes", a->spikes, &cli_why), &cli_why, error));
   return status;
 }
 

@@ -1,6 +1,5 @@
 /* coremap quantize: an ONNX model in float32 in, one in 8-bit integers out. */
 #include <jansson.h>
-#include <stdlib.h>
 
 #include "base/json.h"
 #include "cli/remote.h"
@@ -56,8 +55,7 @@ static cm_status quantize_there(void *given, coremap_client *server, cli_run *cl
   json_t *job = NULL;
   cm_status status = cli_check_options("quantize", a->line.options, error);
   CM_THEN_IF(status, a->data != NULL, cli_send_upload(server, cli, a->data, "samples", upload, error));
-  if (status == CM_OK && upload[0] != '\0')
-    status = cm_json_set(a->line.options, "data", json_pack("{s:s}", "upload", upload), "the job's options", error);
+  CM_THEN_IF(status, upload[0] != '\0', cm_json_set(a->line.options, "data", json_pack("{s:s}", "upload", upload), "the job's options", error));
   CM_THEN(status, cli_run_errand(server, cli, &(cli_upload){a->line.file, a->line.words[0], NULL, NULL}, &(cli_errand){"quantize", NULL, a->line.options}, &job, error));
   cli_drop_upload(server, upload);
   CM_THEN(status, cli_fetch_file(server, cli, cm_say("/v1/programs/%s/model", cli_id(job, "program")).text, a->output, error));

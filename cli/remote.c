@@ -2,8 +2,6 @@
 #include "cli/remote.h"
 #include "base/foreign.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 typedef struct arguments {
@@ -39,12 +37,6 @@ cm_status cli_ask_kinds(cli_server *server, const cli_search *search, const char
     status = cli_ask(server, search->method, cm_say("/v1/%s/%.200s%.60s", *kind, search->id, search->after).text, NULL, reply, error);
   }
   return status;
-}
-
-static cm_status ask(cli_server *server, const char *method, const char *kind, const char *id, const char *after,
-                     const char *known, cli_reply *reply, cm_error *error)
-{
-  return library_client_ask(server, &(cli_request){.method = method, .path = cm_say("/v1/%s/%.64s%.100s", kind, id, after).text, .known = known}, reply, error);
 }
 
 cm_status cli_get_mapping(const cli_line *line, cli_run *cli, const char *id, const char *view, FILE *stream, cm_error *error)
@@ -129,7 +121,7 @@ cm_status cli_follow(cli_server *server, cli_run *cli, const char *known, json_t
     const double asked = cm_now();
     tell_retry(cli, *job, &told);
     if (show_phase(cli, *job, error) != CM_OK ||
-        ask(server, "GET", "jobs", id, "?wait=30s", etag, &reply, error) != CM_OK) {
+        cli_ask(server, "GET", cm_say("/v1/jobs/%.64s?wait=30s", id).text, etag, &reply, error) != CM_OK) {
       if (error->status == CM_CANCELLED)
         cm_fail_more(error, "; job %s goes on: coremap wait %s, or coremap cancel %s", id, id, id);
       return error->status;
@@ -180,7 +172,7 @@ cm_status cli_post_job(const cli_line *line, cli_server *server, cli_reply *repl
 static cm_status wait_for(void *line, coremap_client *server, cli_run *cli, json_t **job, cm_error *error)
 {
   cli_reply reply = {0};
-  CM_TRY(ask(server, "GET", "jobs", ((cli_line *)line)->words[0], "", NULL, &reply, error));
+  CM_TRY(cli_ask(server, "GET", cm_say("/v1/jobs/%.64s", ((cli_line *)line)->words[0]).text, NULL, &reply, error));
   return cli_job_made(line, server, cli, &reply, job, error);
 }
 
@@ -212,40 +204,27 @@ static int judge_waited(const void *given, const json_t *job)
 
 /* ---- getting ---- */
 
-typedef struct found {
-  const char *kind; /* "jobs", "mappings" or "programs" */
-  char id[80];
-  json_t *about;
-} found;
-
-/* What an id stands for; with a view of a job's result, that result. */
-static cm_status find(cli_server *server, const arguments *a, found *f, cm_error *error)
+cm_status cli_find(cli_server *server, const cli_search *search, const char *words, bool made, cli_found *found, cm_error *error)
 {
-  const char *id = a->line.words[0], *view = a->line.words[1];
-  static const char *const kinds[] = {"jobs", "mappings", "programs", NULL};
   cli_reply reply = {0};
-  *f = (found){0};
-  cm_status status = cli_ask_kinds(server, &(cli_search){"GET", kinds, id, ""}, &f->kind, &reply, error);
+  cli_found f = {0};
+  cm_status status = cli_ask_kinds(server, search, &f.kind, &reply, error);
   if (status == CM_NOT_FOUND)
-    return cm_fail(error, CM_NOT_FOUND, "the server has no job, mapping or program %s", id);
-  if (status != CM_OK)
-    return status;
-  f->about = reply.json;
-  (void)snprintf(f->id, sizeof f->id, "%s", id);
-  if (strcmp(f->kind, "jobs") != 0 || view == NULL || strcmp(view, "log") == 0)
-    return CM_OK;
-  const char *mapping = cli_id(f->about, "mapping"), *program = cli_id(f->about, "program");
-  if (mapping[0] == '\0' && program[0] == '\0') {
-    status = cm_fail(error, CM_CONFLICT, "job %s is %s and has made nothing (yet)", id, cli_text(f->about, "state"));
-    json_decref(f->about);
-    return status;
+    return cm_fail(error, CM_NOT_FOUND, "the server has no %s %.64s", words, search->id);
+  CM_TRY(status);
+  f.about = reply.json;
+  (void)snprintf(f.id, sizeof f.id, "%s", search->id);
+  if (made && strcmp(f.kind, "jobs") == 0) {
+    const char *mapping = cli_id(f.about, "mapping"), *program = cli_id(f.about, "program");
+    if (mapping[0] == '\0' && program[0] == '\0')
+      status = cm_fail(error, CM_CONFLICT, "job %s is %s and has made nothing (yet)", f.id, cli_text(f.about, "state"));
+    f.kind = mapping[0] != '\0' ? "mappings" : "programs";
+    (void)snprintf(f.id, sizeof f.id, "%s", mapping[0] != '\0' ? mapping : program);
   }
-  f->kind = mapping[0] != '\0' ? "mappings" : "programs";
-  (void)snprintf(f->id, sizeof f->id, "%s", mapping[0] != '\0' ? mapping : program);
-  return CM_OK;
+  CM_END(status, *found = f, json_decref(f.about));
 }
 
-static cm_status write_found(cli_server *server, const arguments *a, const found *f, FILE *stream, cm_error *error)
+static cm_status write_found(cli_server *server, const arguments *a, const cli_found *f, FILE *stream, cm_error *error)
 {
   cli_reply reply = {0};
   if (a->line.words[1] == NULL)
@@ -258,10 +237,12 @@ static cm_status write_found(cli_server *server, const arguments *a, const found
 static cm_status get(void *given, coremap_client *server, CM_UNUSED cli_run *cli, CM_UNUSED json_t **unused, cm_error *error)
 {
   arguments *a = given;
+  const char *id = a->line.words[0], *view = a->line.words[1];
+  static const char *const kinds[] = {"jobs", "mappings", "programs", NULL};
   cm_file file = {0};
-  found f;
+  cli_found f;
   a->output = a->output != NULL && strcmp(a->output, "-") == 0 ? NULL : a->output;
-  CM_TRY(find(server, a, &f, error));
+  CM_TRY(cli_find(server, &(cli_search){"GET", kinds, id, ""}, "job, mapping or program", view != NULL && strcmp(view, "log") != 0, &f, error));
   FILE *shown = a->output == NULL && isatty(STDOUT_FILENO) == 1 ? tmpfile() : NULL; /* bytes for a terminal are text */
   cm_status status = a->output != NULL ? cm_file_create(&file, a->output, error) : CM_OK;
   CM_THEN(status, write_found(server, a, &f, a->output != NULL ? file.stream : shown != NULL ? shown : stdout, error));
@@ -283,7 +264,7 @@ static cm_status get(void *given, coremap_client *server, CM_UNUSED cli_run *cli
 static cm_status cancel(void *line, coremap_client *server, CM_UNUSED cli_run *cli, json_t **job, cm_error *error)
 {
   cli_reply reply = {0};
-  const cm_status status = ask(server, "POST", "jobs", ((cli_line *)line)->words[0], "/cancel", NULL, &reply, error);
+  const cm_status status = cli_ask(server, "POST", cm_say("/v1/jobs/%.64s/cancel", ((cli_line *)line)->words[0]).text, NULL, &reply, error);
   *job = reply.json;
   return status;
 }

@@ -32,6 +32,15 @@ typedef struct cli_search {
 /* Asks one kind after the other until one knows the id: *kind. CM_NOT_FOUND: none does. */
 cm_status cli_ask_kinds(cli_server *server, const cli_search *search, const char **kind, cli_reply *reply, cm_error *error);
 
+/* What an id stands for, which the caller releases (about); of a job what it has `made`, where that is wanted. CM_NOT_FOUND: it is of no
+ * "job, mapping or program"; CM_CONFLICT: nothing is made (yet). */
+typedef struct cli_found {
+  const char *kind; /* "jobs", "mappings", ... */
+  char id[80];
+  json_t *about;
+} cli_found;
+cm_status cli_find(cli_server *server, const cli_search *search, const char *words, bool made, cli_found *found, cm_error *error);
+
 /* Gets a view ("/export?to=noxim") of a server's mapping, by its id or that of the job that made it. */
 cm_status cli_get_mapping(const cli_line *line, cli_run *cli, const char *id, const char *view, FILE *stream, cm_error *error);
 

@@ -1,6 +1,4 @@
 /* coremap rm: removes things of a server, of whatever kind. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/remote.h"
 

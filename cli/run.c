@@ -1,8 +1,5 @@
 /* coremap run, coremap disassemble: programs that coremap compile made. */
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 

@@ -1,6 +1,4 @@
 /* coremap schedule: when and where each task of a published scheduling problem runs. */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/cli.h"
 

@@ -1,11 +1,7 @@
 /* coremap show: what a file is, in a few lines. */
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
 #include "cli/show.h"
 #include "base/json.h"
 #include "base/text.h"

@@ -1,10 +1,7 @@
 /* coremap show: chips, and occupancies of them. */
 #include <jansson.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/json.h"
-#include "cli/cli.h"
 #include "cli/show.h"
 
 static void show_limits(const json_t *limits)

@@ -1,9 +1,6 @@
 /* coremap show: mappings. */
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "cli/cli.h"
 #include "cli/show.h"
 
 /* "name value" lines of an object's plain members. */

@@ -1,8 +1,6 @@
 /* coremap show: networks. */
 #include <jansson.h>
-#include <stdio.h>
 
-#include "cli/cli.h"
 #include "cli/show.h"
 
 enum { POPULATIONS_SHOWN = 40 };

@@ -1,5 +1,4 @@
 /* coremap simulate: a mapped network in motion. */
-#include <stdlib.h>
 
 #include "cli/cli.h"
 

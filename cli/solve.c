@@ -1,7 +1,4 @@
 /* coremap solve: nodes on tiles under constraints. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 

@@ -1,8 +1,5 @@
 /* coremap submit: a network or a model to a server, and a job for it. */
 #include <coremap/network.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/remote.h"

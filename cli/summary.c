@@ -1,5 +1,4 @@
 /* What matters of a mapping, in five lines for people, and the choice between few cores and short steps. */
-#include <string.h>
 
 #include "cli/job.h"
 

@@ -1,10 +1,6 @@
 /* coremap sweep: many jobs of one request, and what they make compared. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "cli/print.h"
 #include "cli/remote.h"
 #include "cli/table.h"
 #include "cli/upload.h"

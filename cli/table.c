@@ -1,11 +1,7 @@
 #include "cli/table.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/foreign.h"
 #include "cli/cli.h"
-#include "cli/print.h"
 
 enum { CELL_MAX = 200, COLUMNS_MAX = 12 };
 

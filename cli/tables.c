@@ -1,5 +1,4 @@
 /* The library's tables, each asked for once. */
-#include <string.h>
 
 #include "cli/cli.h"
 

@@ -1,6 +1,5 @@
 /* coremap tile: the pieces of a program as a network, without the program. */
 #include <jansson.h>
-#include <stdio.h>
 
 #include "cli/cli.h"
 

@@ -1,7 +1,4 @@
 /* coremap train: a policy for mapper `learned` from a set of graphs (docs/explanation/learned-mapper.md). */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 

@@ -1,13 +1,10 @@
 #include "cli/upload.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/remote.h"
-#include "base/file.h"
 #include "library/private/stored.h"
 
 enum { SPIKES_BYTES_MAX = 1 << 20 };
@@ -185,8 +182,7 @@ cm_status cli_run_errand(cli_server *server, cli_run *cli, const cli_upload *fil
   if (status == CM_OK && strcmp(cli_text(reply.json, "state"), "done") != 0)
     status = cm_fail(error, CM_CONFLICT, "job %s %s: %s", cli_text(reply.json, "id"), strcmp(cli_text(reply.json, "state"), "failed") == 0 ? "failed" : "was cancelled",
                      cli_text(json_object_get(reply.json, "problem"), "detail"));
-  if (status == CM_OK && cli_id(reply.json, "program")[0] == '\0')
-    status = cm_fail(error, CM_IO, "the server's answer has no id of what was made");
+  CM_THEN_IF(status, cli_id(reply.json, "program")[0] == '\0', cm_fail(error, CM_IO, "the server's answer has no id of what was made"));
   CM_END(status, *job = reply.json, json_decref(reply.json));
 }
 
@@ -227,8 +223,7 @@ cm_status cli_send_upload(cli_server *server, cli_run *cli, const char *path, co
     CM_THEN(status, library_status(library_samples_pack(path, packed, &cli_why), &cli_why, error));
   }
   FILE *file = status == CM_OK ? fopen(packed[0] != '\0' ? packed : path, "rbe") : NULL;
-  if (status == CM_OK && file == NULL)
-    status = cm_fail_errno(error, errno, "cannot open", path);
+  CM_THEN_IF(status, file == NULL, cm_fail_errno(error, errno, "cannot open", path));
   CM_THEN(status, send_bytes(server, cli, file, of, upload, error));
   if (file != NULL)
     (void)fclose(file);

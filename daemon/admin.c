@@ -1,16 +1,10 @@
 #include "daemon/admin.h"
 
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "daemon/admin_words.h"
-#include "daemon/owner.h"
 #include "storage/audit.h"
-
-enum { WORDS_MAX = 64 };
 
 const char cm_admin_usage[] =
   "usage: coremapd user add NAME [--role user|operator|admin] [--group NAME] [--share N]\n"
@@ -27,57 +21,15 @@ const char cm_admin_usage[] =
   "share, of which all but name may be missing. token add prints the token, which is not stored: it is shown once. Unless told otherwise a token\n"
   "has the scopes submit and reserve, and lasts 90 days (docs/how-to/users.md).\n";
 
-/* Where the value of a flag goes; NULL: a flag of the server's. */
-static const char **place_of(cm_admin_words *a, const char *flag, size_t length)
-{
-  const struct {
-    const char *flag;
-    const char **place;
-  } flags[] = {{"--role", &a->role},   {"--group", &a->group}, {"--user", &a->user},
-               {"--name", &a->label}, {"--scope", &a->scope}, {"--expires", &a->expires},
-               {"--share", &a->share}};
-  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-    if (strlen(flags[i].flag) == length && strncmp(flags[i].flag, flag, length) == 0)
-      return flags[i].place;
-  return NULL;
-}
-
 /* Negative: go on. */
 static int read_words(int count, char **words, cm_admin_words *a)
 {
-  char *rest[WORDS_MAX] = {words[0]};
-  int used = 1;
-  for (int i = 2; i < count; i++) {
-    const char *word = words[i];
-    const size_t length = strcspn(word, "=");
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-      (void)fputs(cm_admin_usage, stdout);
-      return EXIT_SUCCESS;
-    }
-    if (word[0] != '-' && a->verb == NULL)
-      a->verb = word;
-    else if (word[0] != '-' && a->name == NULL)
-      a->name = word;
-    else if (word[0] != '-')
-      return cm_command_wrong("user", "unexpected argument: ", word);
-    else if (strcmp(word, "--json") == 0)
-      a->json = true;
-    else {
-      const char **place = place_of(a, word, length);
-      if (word[length] == '\0' && i + 1 == count)
-        return cm_command_wrong("user", "a value is missing after ", word);
-      if (place != NULL)
-        *place = word[length] == '=' ? word + length + 1 : words[++i];
-      else if (used + 2 < WORDS_MAX) {
-        rest[used++] = words[i];
-        if (word[length] == '\0')
-          rest[used++] = words[++i];
-      } else
-        return cm_command_wrong("user", "unexpected argument: ", word);
-    }
-  }
-  cm_error error;
-  return cm_owner_config(used, rest, &a->config, &error) == CM_OK ? -1 : cm_command_fail(&error);
+  const cm_command_flag flags[] = {{"role", &a->role, NULL}, {"group", &a->group, NULL}, {"user", &a->user, NULL}, {"name", &a->label, NULL},
+                                   {"scope", &a->scope, NULL}, {"expires", &a->expires, NULL}, {"share", &a->share, NULL}, {"json", NULL, &a->json}};
+  const char **const named[] = {&a->verb, &a->name};
+  cm_command command = {.name = "user", .usage = cm_admin_usage, .flags = flags, .words = named, .flag_count = sizeof flags / sizeof *flags, .word_count = 2};
+  const int read = cm_command_read(&command, count, words);
+  return read >= 0 ? read : cm_command_settle(&command, &a->config);
 }
 
 static const struct {

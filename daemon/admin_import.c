@@ -2,12 +2,6 @@
  *
  * Happy path: the header names the columns, every row is read and looked at, and one transaction adds all. What is wrong with a row is
  * told, a line each, and then nothing is done. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "daemon/admin_words.h"
 #include "storage/tokens.h"

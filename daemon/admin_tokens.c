@@ -1,8 +1,5 @@
 /* coremapd token ... */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "daemon/admin_words.h"

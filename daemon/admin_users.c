@@ -1,8 +1,4 @@
 /* coremapd user ... */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/number.h"
 #include "daemon/admin_words.h"
 #include "storage/tokens.h"

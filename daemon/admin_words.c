@@ -1,9 +1,6 @@
 /* What the commands for users and tokens print. */
 #include "daemon/admin_words.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/json.h"
 
 int cm_admin_print(json_t *list, const char *name)

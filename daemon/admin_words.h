@@ -2,10 +2,8 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "daemon/command.h"
-#include "daemon/config.h"
 #include "storage/database.h"
 
 /* What the words say; NULL: not said. */

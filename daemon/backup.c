@@ -1,15 +1,8 @@
 #include "daemon/backup.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/number.h"
 #include "daemon/command.h"
-#include "daemon/owner.h"
 #include "storage/backup.h"
-
-enum { WORDS_MAX = 64 };
 
 static const char usage[] =
   "usage: coremapd backup DIR\n"
@@ -29,46 +22,26 @@ bool cm_backup_knows(const char *word)
 
 int cm_backup_run(int count, char **words)
 {
-  char *rest[WORDS_MAX] = {words[0]};
-  const char *folder = NULL, *into = NULL, *keep = NULL;
+  const char *folder = NULL, *into = NULL, *keep = NULL, **const named[] = {&folder};
   char made[CM_PATH_MAX];
   const bool restore = strcmp(words[1], "restore") == 0;
   cm_config config;
   cm_error error;
   uint64_t kept = 0;
   cm_backup_counts counts = {0};
-  int used = 1;
-  for (int i = 2; i < count; i++) {
-    if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0) {
-      (void)fputs(usage, stdout);
-      return EXIT_SUCCESS;
-    }
-    if (used + 2 >= WORDS_MAX)
-      return cm_command_wrong("backup", "unexpected argument: ", words[i]);
-    const char **place = restore ? NULL : strcmp(words[i], "--into") == 0 ? &into : strcmp(words[i], "--keep") == 0 ? &keep : NULL;
-    if (place != NULL && i + 1 == count)
-      return cm_command_wrong("backup", "a value is missing after ", words[i]);
-    if (place != NULL) {
-      *place = words[++i];
-      continue;
-    }
-    if (words[i][0] == '-') {
-      rest[used++] = words[i];
-      if (strchr(words[i], '=') == NULL && i + 1 < count)
-        rest[used++] = words[++i];
-    } else if (folder != NULL)
-      return cm_command_wrong("backup", "unexpected argument: ", words[i]);
-    else
-      folder = words[i];
-  }
+  const cm_command_flag flags[] = {{"into", &into, NULL}, {"keep", &keep, NULL}};
+  cm_command command = {.name = "backup", .usage = usage, .flags = flags, .words = named, .flag_count = restore ? 0 : 2, .word_count = 1};
+  int read = cm_command_read(&command, count, words);
+  if (read >= 0)
+    return read;
   if (folder != NULL && into != NULL)
     return cm_command_wrong("backup", "a folder, or --into and one, not both: ", folder);
   if (folder == NULL && into == NULL)
     return cm_command_wrong("backup", "a folder is needed after ", words[1]);
   if (keep != NULL && (into == NULL || !cm_whole_parse(keep, &kept) || kept == 0))
     return cm_command_wrong("backup", "--keep goes with --into, and is a whole number from 1 on, not ", keep);
-  if (cm_owner_config(used, rest, &config, &error) != CM_OK)
-    return cm_command_fail(&error);
+  if ((read = cm_command_settle(&command, &config)) >= 0)
+    return read;
   cm_status status = restore        ? cm_backup_restore(folder, config.data, &counts, &error)
                      : into != NULL ? cm_backup_next(config.data, into, kept, made, &counts, &error)
                                     : cm_backup_make(config.data, folder, NULL, &counts, &error);

@@ -4,11 +4,9 @@
  * closed its output and does not end (it, and at last the fork server, is killed). */
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/confine.h"
-#include "base/memory.h"
 #include "daemon/child_limits.h"
 #include "daemon/executor.h"
 #include "daemon/fork_server.h"

@@ -1,7 +1,6 @@
 /* What no rule of the kernel counts of one process: its threads, and all bytes that it holds on the disk. */
 #pragma once
 
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/status.h"

@@ -3,10 +3,6 @@
 
 #include <errno.h>
 #include <ini.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/number.h"

@@ -1,9 +1,6 @@
 /* Settings of the daemon: defaults, overridden by a configuration file, overridden by flags. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/file.h"
 
 /* What --print-NAME prints: "config", "man", "man-config". */

@@ -2,10 +2,8 @@
 
 #include <coremap/network.h>
 #include <poll.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "daemon/slurm/cluster.h"
 #include "library/private/job_kinds.h"
 

@@ -4,12 +4,8 @@
 
 #include <poll.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-#include "base/memory.h"
-#include "base/run.h"
 
 enum { LOOK_MS = 100, REST_MS = 2000 };
 

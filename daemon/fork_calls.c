@@ -5,11 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -17,6 +14,7 @@
 #include <unistd.h>
 
 #include "daemon/fork_server.h"
+#include "base/hold.h"
 #include "daemon/fork_wire.h"
 #include "daemon/job/work.h"
 
@@ -142,16 +140,14 @@ static int ask_some(int attempt, bool lasting, const char *folder, const int pas
 
 void cm_fork_give_up(void)
 {
-  (void)pthread_mutex_lock(&forker.lock);
+  CM_HOLD(&forker.lock);
   signal_it(SIGKILL);
-  (void)pthread_mutex_unlock(&forker.lock);
 }
 
 void cm_fork_attend(void)
 {
-  (void)pthread_mutex_lock(&forker.lock);
+  CM_HOLD(&forker.lock);
   signal_it(SIGCONT);
-  (void)pthread_mutex_unlock(&forker.lock);
 }
 
 /* Whether there is something to be read on a socket before our patience ends. */
@@ -241,10 +237,9 @@ cm_status cm_fork_adopt(const char *folder, int attempt, cm_forked *child, cm_er
 
 void cm_fork_settle(void)
 {
-  (void)pthread_mutex_lock(&forker.lock);
+  CM_HOLD(&forker.lock);
   if (forker.control >= 0)
     (void)ask(CM_FORK_SETTLE, 0, false, "", NULL, 0);
-  (void)pthread_mutex_unlock(&forker.lock);
 }
 
 void cm_fork_signal(int wire, int number)

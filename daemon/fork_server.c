@@ -9,8 +9,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -20,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/run.h"
 #include "daemon/fork_wire.h"
 #include "daemon/job/work.h"
 

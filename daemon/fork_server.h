@@ -3,7 +3,6 @@
  * the next server on the data folder finds it there. */
 #pragma once
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/status.h"

@@ -1,9 +1,6 @@
 /* Between the two sides of the fork server: what is told on its sockets (SOCK_SEQPACKET: a message is whole or not there). */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/file.h"
 
 /* In the data folder: where a fork server is found by the next server. */

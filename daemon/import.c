@@ -1,12 +1,9 @@
 #include "daemon/import.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/run.h"
 
 enum { FIRST = 1 }; /* the only attempt at an upload */
 

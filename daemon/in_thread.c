@@ -1,8 +1,6 @@
 /* Executor `threads`: each job in a thread of the server. What can fail: the thread cannot be started. */
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <time.h>

@@ -3,18 +3,12 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "daemon/command.h"
-#include "daemon/owner.h"
 #include "storage/audit.h"
 #include "storage/quotas.h"
 #include "storage/retention.h"
-
-enum { WORDS_MAX = 64 };
 
 const char cm_limit_command_usage[] =
   "usage: coremapd quota set NAME|--group NAME [--bytes|--networks|--queued|--running|--core-hours|--cpu-seconds NUMBER|none]...\n"
@@ -40,22 +34,6 @@ typedef struct arguments {
   cm_config config;
 } arguments;
 
-/* The limit that a flag is about, "--core-hours" or "--core-hours=4"; kind->count: none. */
-static size_t limit_of(const cm_limit_kind *kind, const char *flag)
-{
-  const size_t length = strcspn(flag, "=");
-  size_t i = 0;
-  for (; i < kind->count; i++) {
-    const char *name = kind->names[i];
-    size_t at = 0;
-    while (name[at] != '\0' && at + 2 < length && flag[at + 2] == (name[at] == '_' ? '-' : name[at]))
-      at++;
-    if (name[at] == '\0' && at + 2 == length)
-      break;
-  }
-  return i;
-}
-
 static bool read_limit(const cm_limit_kind *kind, const char *text, double *most)
 {
   char *end;
@@ -70,59 +48,33 @@ static bool read_limit(const cm_limit_kind *kind, const char *text, double *most
   return true;
 }
 
-/* Whose limits they are; negative: go on. */
-static int take_name(arguments *a, const char *name, bool group)
-{
-  if (a->named)
-    return cm_command_wrong("quota", "too many names: ", name);
-  if (strlen(name) >= sizeof a->row.name)
-    return cm_command_wrong("quota", "too long a name: ", name);
-  (void)snprintf(a->row.name, sizeof a->row.name, "%s", name);
-  a->row.group = group;
-  a->named = true;
-  return -1;
-}
-
 /* Negative: go on. */
 static int read_words(int count, char **words, arguments *a)
 {
-  char *rest[WORDS_MAX] = {words[0]};
-  int used = 1;
-  for (int i = 2; i < count; i++) {
-    const char *word = words[i], *equals = strchr(word, '=');
-    const size_t limit = limit_of(a->kind, word);
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-      (void)fputs(cm_limit_command_usage, stdout);
-      return EXIT_SUCCESS;
-    }
-    int taken = -1;
-    if (word[0] != '-' && a->verb == NULL)
-      a->verb = word;
-    else if (word[0] != '-')
-      taken = take_name(a, word, false);
-    else if (strcmp(word, "--json") == 0)
-      a->json = true;
-    else if (equals == NULL && i + 1 == count)
-      return cm_command_wrong("quota", "a value is missing after ", word);
-    else if (strcspn(word, "=") == 7 && strncmp(word, "--group", 7) == 0 && a->kind->groups)
-      taken = take_name(a, equals != NULL ? equals + 1 : words[++i], true);
-    else if (limit < a->kind->count) {
-      const char *value = equals != NULL ? equals + 1 : words[++i];
-      if (!read_limit(a->kind, value, &a->row.most[limit]))
-        return cm_command_wrong("quota", a->kind->zero ? "a limit is a number from 0 to 1e15, or none, not " : "a rule is a number above 0, to 1e15, or none, not ",
-                     value);
-      a->any = true;
-    } else if (used + 2 < WORDS_MAX) {
-      rest[used++] = words[i];
-      if (equals == NULL)
-        rest[used++] = words[++i];
-    } else
-      return cm_command_wrong("quota", "unexpected argument: ", word);
-    if (taken >= 0)
-      return taken;
+  const char *name = NULL, *group = NULL, *limits[CM_LIMITS_MAX] = {NULL}, **const named[] = {&a->verb, &name};
+  cm_command_flag flags[CM_LIMITS_MAX + 2] = {{"json", NULL, &a->json}};
+  cm_command command = {.name = "quota", .usage = cm_limit_command_usage, .flags = flags, .words = named, .flag_count = 1, .word_count = 2};
+  for (size_t i = 0; i < a->kind->count; i++)
+    flags[command.flag_count++] = (cm_command_flag){a->kind->names[i], &limits[i], NULL};
+  if (a->kind->groups)
+    flags[command.flag_count++] = (cm_command_flag){"group", &group, NULL};
+  const int read = cm_command_read(&command, count, words);
+  if (read >= 0)
+    return read;
+  for (size_t i = 0; i < a->kind->count; i++) {
+    if (limits[i] != NULL && !read_limit(a->kind, limits[i], &a->row.most[i]))
+      return cm_command_wrong("quota", a->kind->zero ? "a limit is a number from 0 to 1e15, or none, not " : "a rule is a number above 0, to 1e15, or none, not ",
+                              limits[i]);
+    a->any = a->any || limits[i] != NULL;
   }
-  cm_error error;
-  return cm_owner_config(used, rest, &a->config, &error) == CM_OK ? -1 : cm_command_fail(&error);
+  if (name != NULL && group != NULL)
+    return cm_command_wrong("quota", "too many names: ", group);
+  a->row.group = group != NULL;
+  a->named = a->row.group || name != NULL;
+  name = a->row.group ? group : name;
+  if (a->named && snprintf(a->row.name, sizeof a->row.name, "%s", name) >= (int)sizeof a->row.name)
+    return cm_command_wrong("quota", "too long a name: ", name);
+  return cm_command_settle(&command, &a->config);
 }
 
 static json_t *row_json(const cm_limit_kind *kind, const cm_limit_row *row)

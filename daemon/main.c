@@ -6,9 +6,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -57,6 +54,13 @@ typedef struct service {
   bool all_packed;       /* no results of earlier releases are folders that need not be */
 } service;
 
+/* What is done now and then, and tried again: a failure is logged alone. */
+static void note(cm_status status, const cm_error *error, const char *what)
+{
+  if (status != CM_OK)
+    cm_log("%s: %s", what, error->detail);
+}
+
 static void wake_workers(void *user)
 {
   cm_workers_wake(((service *)user)->workers);
@@ -104,22 +108,21 @@ static cm_status start(service *s, cm_error *error)
                               .sockets = s->sockets, .socket_count = s->socket_count, .store = s->store, .www = c->www,
                               .tls_certificate = c->tls_certificate, .tls_key = c->tls_key, .public_url = c->public_url,
                               .trusted_proxies = c->trusted_proxies, .proxy_secret = c->proxy_secret,
-                              .remote_user = c->remote_user, .auto_add = c->auto_add,
-                              .cors_origins = c->cors_origins,
-                              .workers = (unsigned)c->workers,
-                              .short_workers = (unsigned)c->short_workers, .limits = limits_of(c), .on_queued = wake_workers,
+                              .remote_user = c->remote_user, .auto_add = c->auto_add, .cors_origins = c->cors_origins,
+                              .workers = (unsigned)c->workers, .short_workers = (unsigned)c->short_workers, .limits = limits_of(c), .on_queued = wake_workers,
                               .import = import, .user = s};
   return cm_server_start(&server, &s->server, error);
 }
+
+static const int ours[] = {SIGTERM, SIGINT, SIGHUP};
 
 /* Libraries may start threads of their own before main, which do not block the signals: one that gets a signal blocks them
  * from now on and sends it on to the process, where serve() waits for it. */
 static void pass_on(int number, CM_UNUSED siginfo_t *info, void *context)
 {
   ucontext_t *interrupted = context;
-  (void)sigaddset(&interrupted->uc_sigmask, SIGTERM);
-  (void)sigaddset(&interrupted->uc_sigmask, SIGINT);
-  (void)sigaddset(&interrupted->uc_sigmask, SIGHUP);
+  for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+    (void)sigaddset(&interrupted->uc_sigmask, ours[i]);
   (void)kill(getpid(), number);
 }
 
@@ -128,14 +131,12 @@ static void claim_signals(service *s)
 {
   struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
   (void)sigemptyset(&s->signals);
-  (void)sigaddset(&s->signals, SIGTERM);
-  (void)sigaddset(&s->signals, SIGINT);
-  (void)sigaddset(&s->signals, SIGHUP);
+  for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+    (void)sigaddset(&s->signals, ours[i]);
   action.sa_mask = s->signals;
   (void)pthread_sigmask(SIG_BLOCK, &s->signals, NULL);
-  (void)sigaction(SIGTERM, &action, NULL);
-  (void)sigaction(SIGINT, &action, NULL);
-  (void)sigaction(SIGHUP, &action, NULL);
+  for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+    (void)sigaction(ours[i], &action, NULL);
   (void)signal(SIGPIPE, SIG_IGN);
 }
 
@@ -167,8 +168,7 @@ static void reload_all(service *s)
   cm_server_limit(s->server, &limits);
   cm_workers_limit(s->workers, next.memory_limit, next.disk_reserve);
   library_levels_resize(s->store->cache, next.cache_limit);
-  if (cm_usage_set_half_life(s->store, (double)next.half_life, &error) != CM_OK)
-    cm_log("SIGHUP: setting half-life stays as it was: %s", error.detail);
+  note(cm_usage_set_half_life(s->store, (double)next.half_life, &error), &error, "SIGHUP: setting half-life stays as it was");
   cm_log("SIGHUP: the log is open anew and the settings are read");
 }
 
@@ -187,8 +187,7 @@ static void tell_health(service *s)
   enum { WRITER_PATIENCE_S = 30 };
   char job[CM_ID_MAX];
   const double waiting = cm_database_waiting(s->store->database);
-  const bool stuck = cm_workers_stuck(s->workers, job);
-  const bool unwell = stuck || waiting > WRITER_PATIENCE_S;
+  const bool stuck = cm_workers_stuck(s->workers, job), unwell = stuck || waiting > WRITER_PATIENCE_S;
   if (unwell && !s->unwell && stuck)
     cm_log("a worker has come to a stop%s%s", job[0] != '\0' ? ", in job " : "", job);
   else if (unwell && !s->unwell)
@@ -203,8 +202,7 @@ static bool drain(service *s)
 {
   cm_error error;
   bool asked = s->draining;
-  if (cm_drain_asked(s->store->database, &asked, &error) != CM_OK)
-    cm_log("whether to drain cannot be read: %s", error.detail);
+  note(cm_drain_asked(s->store->database, &asked, &error), &error, "whether to drain cannot be read");
   if (asked != s->draining) {
     cm_server_drain(s->server, asked);
     cm_workers_hold(s->workers, asked);
@@ -222,8 +220,7 @@ static void expire_uploads(service *s)
   uint64_t removed = 0;
   if (s->config.upload_age == 0)
     return;
-  if (cm_uploads_expire(s->store, (double)s->config.upload_age, &removed, &error) != CM_OK)
-    cm_log("abandoned uploads cannot be removed: %s", error.detail);
+  note(cm_uploads_expire(s->store, (double)s->config.upload_age, &removed, &error), &error, "abandoned uploads cannot be removed");
   if (removed > 0)
     cm_log("%llu uploads that nobody went on with for %llu s are removed", (unsigned long long)removed,
            (unsigned long long)s->config.upload_age);
@@ -270,14 +267,12 @@ static void serve(service *s)
       reload(s);
     else if (number > 0)
       return;
-    if (cm_leases_expire(s->store, &expired, &error) != CM_OK)
-      cm_log("leases cannot be expired: %s", error.detail);
+    note(cm_leases_expire(s->store, &expired, &error), &error, "leases cannot be expired");
     if (tick % UPLOADS_EVERY == 0)
       expire_uploads(s);
     if (tick % UPLOADS_EVERY == UPLOADS_EVERY / 2)
       retain(s);
-    if (cm_server_tick(s->server, &error) != CM_OK)
-      cm_log("the last use of tokens cannot be noted: %s", error.detail);
+    note(cm_server_tick(s->server, &error), &error, "the last use of tokens cannot be noted");
     pack_old(s);
     tell_health(s);
     if (drain(s))
@@ -291,13 +286,11 @@ static void stop(service *s)
   cm_manager_tell("STOPPING=1");
   cm_server_drain(s->server, true);
   cm_workers_stop(s->workers, (double)s->config.grace);
-  cm_error ignored;
-  (void)cm_server_tick(s->server, &ignored);
+  cm_error error;
+  (void)cm_server_tick(s->server, &error);
   cm_server_stop(s->server);
   cm_workers_free(s->workers);
-  cm_error error;
-  if (cm_clock_follow(s->store, &error) != CM_OK)
-    cm_log("leases and retries cannot follow the wall clock: %s", error.detail);
+  note(cm_clock_follow(s->store, &error), &error, "leases and retries cannot follow the wall clock");
   cm_store_close(s->store);
 }
 
@@ -313,8 +306,7 @@ static int run(service *s)
   cm_error error;
   claim_signals(s);
   cm_log_set_format(cm_log_format_of(s->config.log_format));
-  if (cm_log_open(s->config.log, &error) != CM_OK ||
-      cm_manager_sockets(s->sockets, &s->socket_count, &error) != CM_OK || start(s, &error) != CM_OK) {
+  if (cm_log_open(s->config.log, &error) != CM_OK || cm_manager_sockets(s->sockets, &s->socket_count, &error) != CM_OK || start(s, &error) != CM_OK) {
     cm_workers_free(s->workers);
     cm_store_close(s->store);
     return fail(&error, error.status == CM_BAD_OPTION ? EXIT_USAGE : EXIT_FAILURE);
@@ -341,8 +333,7 @@ static int check_data(const char *folder)
 {
   cm_error error;
   uint64_t faults;
-  cm_check_report report = {print_line, NULL};
-  if (cm_check_data(folder, &report, &faults, &error) != CM_OK)
+  if (cm_check_data(folder, &(cm_check_report){print_line, NULL}, &faults, &error) != CM_OK)
     return fail(&error, EXIT_FAILURE);
   return faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -359,12 +350,17 @@ static int work(int count, char **words)
 
 int main(int count, char **words)
 {
+  static const struct {
+    const char *word;
+    int (*run)(int count, char **words);
+  } commands[] = {{"--work", work}, {"drain", cm_drain_run}, {"usage", cm_usage_command_run}, {"health", cm_health_run}};
   static service s;
   cm_error error;
   cm_memory_return_freed();
   (void)umask(077); /* networks, results and hashes of tokens are nobody else's on this machine */
-  if (count > 1 && strcmp(words[1], "--work") == 0)
-    return work(count, words);
+  for (size_t i = 0; count > 1 && i < sizeof commands / sizeof *commands; i++)
+    if (strcmp(words[1], commands[i].word) == 0)
+      return commands[i].run(count, words);
   if (count > 1 && strcmp(words[1], "--fork-server") == 0)
     return cm_fork_server_main();
   if (count == 4 && strcmp(words[1], "--node") == 0)
@@ -373,18 +369,12 @@ int main(int count, char **words)
     static cm_config config;
     return cm_config_read(count - 1, words + 1, &config, &error) == CM_OK ? cm_slurm_bridge_run(&config) : fail(&error, EXIT_USAGE);
   }
-  if (count > 1 && strcmp(words[1], "drain") == 0)
-    return cm_drain_run(count, words);
   if (count > 1 && cm_backup_knows(words[1]))
     return cm_backup_run(count, words);
   if (count > 1 && cm_admin_knows(words[1]))
     return cm_admin_run(count, words);
   if (count > 1 && cm_limit_command_knows(words[1]))
     return cm_limit_command_run(count, words);
-  if (count > 1 && strcmp(words[1], "usage") == 0)
-    return cm_usage_command_run(count, words);
-  if (count > 1 && strcmp(words[1], "health") == 0)
-    return cm_health_run(count, words);
   s.word_count = count;
   s.words = words;
   if (cm_config_read(count, words, &s.config, &error) != CM_OK)

@@ -2,8 +2,6 @@
  * descriptors from 3 on, and messages are datagrams. */
 #pragma once
 
-#include <stddef.h>
-
 #include "base/status.h"
 
 enum { CM_SOCKETS_MAX = 16 };

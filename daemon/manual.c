@@ -1,7 +1,5 @@
 #include "daemon/manual.h"
 
-#include <string.h>
-
 #include "daemon/admin.h"
 #include "daemon/config.h"
 #include "daemon/limits.h"

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -2,8 +2,6 @@
  * An identical job that runs makes it wait, and one that is done gives it its mapping. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

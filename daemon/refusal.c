@@ -2,8 +2,6 @@
  * and then the refusal stands as it is. */
 #include "daemon/refusal.h"
 
-#include <string.h>
-
 #include "api/fits.h"
 #include "base/json.h"
 #include "library/private/base.h"

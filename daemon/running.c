@@ -7,16 +7,12 @@
 
 #include <dirent.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "api/problem.h"
-#include "base/file.h"
 #include "base/json.h"
-#include "daemon/executor.h"
 #include "daemon/refusal.h"
 #include "daemon/slurm/cluster.h"
 
@@ -120,8 +116,7 @@ static char *report_of_twin(const cm_running *r)
 static cm_status commit(cm_running *r, cm_job_state state, const cm_error *why, bool *taken, cm_error *error)
 {
   uint32_t *region = NULL, count = 0;
-  if (state == CM_JOB_DONE && r->job.reserve)
-    CM_TRY(read_region(r, &region, &count, error));
+  CM_TRY_IF(state == CM_JOB_DONE && r->job.reserve, read_region(r, &region, &count, error));
   json_t *problem = why != NULL ? cm_problem_json(why) : NULL;
   char *problem_text = problem != NULL ? cm_json_dumps(problem, JSON_COMPACT) : NULL,
        *report = r->reused[0] != '\0' ? report_of_twin(r) : member_text(r, "report", 15), *phases = member_text(r, "phases", 6),

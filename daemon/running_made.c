@@ -1,14 +1,10 @@
 /* What a job made is put in its place, under a new id. What can fail: reading its result, room on the disk. */
 #include <dirent.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/json.h"
-#include "daemon/executor.h"
 #include "daemon/refusal.h"
 #include "daemon/running.h"
 
@@ -82,8 +78,7 @@ static cm_status place_points(cm_running *r, cm_error *error)
     point->pack = pack->bytes != NULL ? pack : NULL;
     point->mapping.bytes = pack->bytes != NULL ? pack->size : folder_bytes(folder);
     r->point_count++;
-    if (pack->bytes == NULL)
-      CM_TRY(cm_mappings_place(r->store, folder, point->mapping.id, error));
+    CM_TRY_IF(pack->bytes == NULL, cm_mappings_place(r->store, folder, point->mapping.id, error));
   }
   return CM_OK;
 }

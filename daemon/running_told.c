@@ -1,7 +1,5 @@
 /* What a running job tells, as events and as its progress: its own words, joined with what jobs like it took. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "daemon/running.h"

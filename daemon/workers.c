@@ -3,14 +3,11 @@
 #include "daemon/workers.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "base/run.h"
+#include "base/hold.h"
 #include "daemon/follower.h"
 #include "daemon/running.h"
-#include "storage/estimates.h"
 
 enum { HANDS_MAX = 8 };
 
@@ -81,11 +78,10 @@ static struct timespec in(double seconds)
 static void on_ended(void *user)
 {
   flight *f = user;
-  pthread_mutex_lock(&f->all->lock);
+  CM_HOLD(&f->all->lock);
   f->ended = true;
   f->lasts = false;
   pthread_cond_signal(&f->all->work);
-  pthread_mutex_unlock(&f->all->lock);
 }
 
 /* The following have the lock. */
@@ -184,7 +180,7 @@ static void *loop(void *argument)
 {
   hand *me = argument;
   cm_workers *all = me->all;
-  pthread_mutex_lock(&all->lock);
+  CM_HOLD(&all->lock);
   while (!all->leaving) {
     const uint64_t seen = all->wakes;
     flight *f = ended_one(all);
@@ -202,7 +198,6 @@ static void *loop(void *argument)
     if (seen == all->wakes && ended_one(all) == NULL && !all->leaving)
       (void)pthread_cond_clockwait(&all->work, &all->lock, CLOCK_MONOTONIC, &then);
   }
-  pthread_mutex_unlock(&all->lock);
   return NULL;
 }
 
@@ -278,18 +273,16 @@ cm_status cm_workers_start(const cm_workers_options *options, cm_workers **worke
 
 void cm_workers_limit(cm_workers *workers, uint64_t memory_limit, uint64_t disk_reserve)
 {
-  pthread_mutex_lock(&workers->lock);
+  CM_HOLD(&workers->lock);
   workers->options.memory_limit = memory_limit;
   workers->options.disk_reserve = disk_reserve;
-  pthread_mutex_unlock(&workers->lock);
 }
 
 void cm_workers_wake(cm_workers *workers)
 {
-  pthread_mutex_lock(&workers->lock);
+  CM_HOLD(&workers->lock);
   workers->wakes++;
   pthread_cond_broadcast(&workers->work);
-  pthread_mutex_unlock(&workers->lock);
 }
 
 void cm_workers_hold(cm_workers *workers, bool hold)
@@ -310,10 +303,8 @@ static unsigned busy(const cm_workers *all)
 
 unsigned cm_workers_busy(cm_workers *workers)
 {
-  pthread_mutex_lock(&workers->lock);
-  const unsigned jobs = busy(workers);
-  pthread_mutex_unlock(&workers->lock);
-  return jobs;
+  CM_HOLD(&workers->lock);
+  return busy(workers);
 }
 
 /* With the lock held. Since when it should have ended, been stopped or found a job; `now`: it need not yet. */
@@ -329,14 +320,13 @@ bool cm_workers_stuck(cm_workers *workers, char *job)
   const double now = cm_now();
   bool stuck = now - cm_follower_looked(workers->follower) > PATIENCE_S;
   job[0] = '\0';
-  pthread_mutex_lock(&workers->lock);
+  CM_HOLD(&workers->lock);
   for (unsigned i = 0; i < workers->count && !stuck; i++)
     stuck = workers->hand[i].rests && now - workers->hand[i].looked > PATIENCE_S;
   for (flight *f = workers->flights; f != NULL && !stuck; f = f->next) {
     if ((stuck = now - overdue(workers, f, now) > PATIENCE_S))
       memcpy(job, f->job, CM_ID_MAX);
   }
-  pthread_mutex_unlock(&workers->lock);
   return stuck;
 }
 

@@ -1,9 +1,6 @@
 /* Arrays by name. */
 #include <coremap/arrays.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "library/arrays.h"
 #include "library/internal.h"

@@ -1,6 +1,4 @@
 /* Costs of chips from measured steps. */
-#include <string.h>
-
 #include "base/json.h"
 #include "core/chip/costs_fit.h"
 #include "core/chip/rates_fit.h"

@@ -1,17 +1,10 @@
 /* The independent check of a mapping, and of what stands beside it. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "base/option.h"
-#include "core/machine/program/program.h"
 #include "core/machine/tiles/tiles.h"
 #include "core/output/checking.h"
-#include "core/output/exports/exports.h"
 #include "core/output/views.h"
 #include "library/check_again.h"
 #include "core/output/pareto_files.h"
-#include "core/verify/check.h"
 #include "library/internal.h"
 #include "library/private/base.h"
 #include "library/private/stored.h"
@@ -80,10 +73,8 @@ static cm_status check(checking *c, cm_error *error)
   if (status == CM_OK)
     status = b->certificate[0] == '\0' ? cm_check_mapping(c->path, &c->given, &c->result, error)
                                        : cm_certificate_check(b->certificate, c->path, &c->given, &c->result, error);
-  if (status == CM_OK && b->routes[0] != '\0' && c->result.violation_count == 0)
-    status = cm_routes_check(b->routes, c->path, &c->given, &c->result, error);
-  if (status == CM_OK && b->units[0] != '\0' && c->result.violation_count == 0)
-    status = cm_units_check(b->units, c->path, &c->given, &c->result, error);
+  CM_THEN_IF(status, b->routes[0] != '\0' && c->result.violation_count == 0, cm_routes_check(b->routes, c->path, &c->given, &c->result, error));
+  CM_THEN_IF(status, b->units[0] != '\0' && c->result.violation_count == 0, cm_units_check(b->units, c->path, &c->given, &c->result, error));
   CM_THEN_IF(status, b->again && c->result.violation_count == 0, check_again(c, error));
   CM_THEN_IF(status, b->program[0] != '\0' && c->result.violation_count == 0, check_program(c, error));
   return status;

@@ -92,8 +92,7 @@ cm_status cm_check_again(const char *path, const cm_check_context *context, cons
   if (result->violations == NULL && CM_NEW(NULL, result->violations, CM_CHECK_LISTED_MAX, error) != CM_OK)
     return error->status;
   cm_status status = cm_path(again, error, "%s/again.json", scratch_folder);
-  if (status == CM_OK && context->network != NULL && context->demand->outside_count > 0)
-    status = cm_demand_set_outside(&whole, context->run->memory, error);
+  CM_THEN_IF(status, context->network != NULL && context->demand->outside_count > 0, cm_demand_set_outside(&whole, context->run->memory, error));
   CM_THEN(status, read_file(path, context, &stated, error));
   CM_THEN(status, cm_mapping_rename(stated.rest, error));
   if (status == CM_OK) {

@@ -1,7 +1,4 @@
 /* Chips with the state of their cores. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "library/internal.h"
 

@@ -3,12 +3,9 @@
 
 #include <curl/curl.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
 #include "base/foreign.h"
 #include "base/json.h"
 #include "base/number.h"
@@ -122,10 +119,11 @@ typedef struct transfer {
   bool failed; /* `error` says why it was given up */
 } transfer;
 
-static size_t give_up(transfer *t)
+/* The failure ends the transfer: 0 bytes are fewer than there were. */
+static size_t give_up(transfer *t, cm_status failure)
 {
-  t->failed = true;
-  return 0; /* fewer bytes than there were */
+  t->failed = failure != CM_OK;
+  return 0;
 }
 
 static long status_of(CURL *curl)
@@ -141,8 +139,7 @@ static size_t on_header(CM_UNUSED char *bytes, CM_UNUSED size_t one, size_t coun
   t->header_bytes += count;
   if (t->header_bytes <= HEADER_BYTES_MAX)
     return count;
-  (void)cm_fail(t->error, CM_TOO_LARGE, "%s sends more than %d bytes of headers", t->client->url, HEADER_BYTES_MAX);
-  return give_up(t);
+  return give_up(t, cm_fail(t->error, CM_TOO_LARGE, "%s sends more than %d bytes of headers", t->client->url, HEADER_BYTES_MAX));
 }
 
 static size_t on_bytes(char *bytes, CM_UNUSED size_t one, size_t count, void *user)
@@ -152,21 +149,12 @@ static size_t on_bytes(char *bytes, CM_UNUSED size_t one, size_t count, void *us
   const uint64_t most = file && !t->request->in_memory ? t->client->file_bytes : JSON_BYTES_MAX;
   t->body_bytes += count;
   t->begun = t->begun > 0 ? t->begun : cm_now();
-  if (t->body_bytes > most) {
-    (void)cm_fail(t->error, CM_TOO_LARGE, "%s sends more than %llu bytes for %.200s%s", t->client->url, (unsigned long long)most,
-                  t->request->path, file && !t->request->in_memory ? "; $COREMAP_DOWNLOAD_LIMIT allows more" : "");
-    return give_up(t);
-  }
+  if (t->body_bytes > most)
+    return give_up(t, cm_fail(t->error, CM_TOO_LARGE, "%s sends more than %llu bytes for %.200s%s", t->client->url, (unsigned long long)most,
+                              t->request->path, file && !t->request->in_memory ? "; $COREMAP_DOWNLOAD_LIMIT allows more" : ""));
   if (fwrite(bytes, 1, count, file ? t->request->download : t->text.stream) == count)
     return count;
-  (void)cm_fail(t->error, file ? CM_DISK_FULL : CM_NO_MEMORY, file ? "cannot write what %s sends" : "out of memory for %s", t->request->path);
-  return give_up(t);
-}
-
-/* JSON is short: who drips it wants to keep us. */
-static bool drips(const transfer *t)
-{
-  return t->request->download == NULL && t->begun > 0 && cm_now() - t->begun > (double)t->client->timeout;
+  return give_up(t, cm_fail(t->error, file ? CM_DISK_FULL : CM_NO_MEMORY, file ? "cannot write what %s sends" : "out of memory for %s", t->request->path));
 }
 
 static int on_progress(void *user, curl_off_t to_get, curl_off_t got, curl_off_t to_send, curl_off_t sent)
@@ -174,38 +162,42 @@ static int on_progress(void *user, curl_off_t to_get, curl_off_t got, curl_off_t
   transfer *t = user;
   const bool up = t->request->upload != NULL;
   const curl_off_t all = up ? to_send : to_get, done = up ? sent : got;
-  if (t->client->cancel != NULL && atomic_load(t->client->cancel)) {
-    (void)cm_fail(t->error, CM_CANCELLED, "interrupted");
-    t->failed = true;
-  } else if (drips(t)) {
-    (void)cm_fail(t->error, CM_IO, "%s had not sent all of %.200s after %llu seconds", t->client->url, t->request->path,
-                  (unsigned long long)t->client->timeout);
-    t->failed = true;
-  } else if (t->request->run != NULL)
-    t->failed = cm_run_progress(t->request->run, all > 0 ? (double)done / (double)all : -1, -1, 0, 0, t->error) != CM_OK;
+  if (t->client->cancel != NULL && atomic_load(t->client->cancel))
+    (void)give_up(t, cm_fail(t->error, CM_CANCELLED, "interrupted"));
+  else if (t->request->download == NULL && t->begun > 0 && cm_now() - t->begun > (double)t->client->timeout) /* JSON is short: who drips it wants to keep us */
+    (void)give_up(t, cm_fail(t->error, CM_IO, "%s had not sent all of %.200s after %llu seconds", t->client->url, t->request->path,
+                             (unsigned long long)t->client->timeout));
+  else if (t->request->run != NULL)
+    (void)give_up(t, cm_run_progress(t->request->run, all > 0 ? (double)done / (double)all : -1, -1, 0, 0, t->error));
   return t->failed;
+}
+
+/* A member that is a text, in words that are safe to show, else ""; whether there is one. */
+static bool copy_word(const json_t *json, const char *name, char *word, size_t size)
+{
+  const char *text = json_string_value(json_object_get(json, name));
+  (void)cm_foreign_copy(text != NULL ? text : "", CM_FOREIGN_LINE, word, size);
+  return text != NULL;
 }
 
 /* The error that a problem reply tells of, in words that are safe to show. */
 static cm_status problem(const coremap_client *client, const library_request *request, long status, const json_t *json, cm_error *error)
 {
-  char detail[CM_ERROR_DETAIL_MAX] = "", id[80] = "", where[sizeof error->where] = "";
-  const char *code = json_string_value(json_object_get(json, "code")), *said = json_string_value(json_object_get(json, "detail")),
-             *request_id = json_string_value(json_object_get(json, "request")), *place = json_string_value(json_object_get(json, "where"));
+  char detail[CM_ERROR_DETAIL_MAX], id[80], where[sizeof error->where];
+  const char *code = json_string_value(json_object_get(json, "code"));
+  const bool said = copy_word(json, "detail", detail, sizeof detail), named = copy_word(json, "request", id, sizeof id);
   cm_status is = status == 404 ? CM_NOT_FOUND : status < 500 ? CM_BAD_REQUEST : CM_IO;
   for (cm_status s = CM_BAD_NETWORK; code != NULL && s <= CM_INTERNAL; s++)
     is = strcmp(cm_status_code(s), code) == 0 ? s : is;
-  (void)cm_foreign_copy(said != NULL ? said : "", CM_FOREIGN_LINE, detail, sizeof detail);
-  (void)cm_foreign_copy(request_id != NULL ? request_id : "", CM_FOREIGN_LINE, id, sizeof id);
-  (void)cm_foreign_copy(place != NULL ? place : "", CM_FOREIGN_LINE, where, sizeof where);
+  (void)copy_word(json, "where", where, sizeof where);
   if (status < 400)
     return cm_fail(error, CM_IO, "%s answers %s %s with status %ld: it points elsewhere, where nothing is sent; name the server's own address",
                    client->url, request->method, request->path, status);
   if (status == 401)
     return cm_fail(error, CM_CONFLICT, "%s wants a token: %s (coremap login)", client->url, detail);
-  if (said != NULL && status >= 500 && request_id != NULL) /* whoever reads the server's log finds it by that */
+  if (said && status >= 500 && named) /* whoever reads the server's log finds it by that */
     (void)cm_fail(error, is, "%s (request %s)", detail, id);
-  else if (said != NULL)
+  else if (said)
     (void)cm_fail(error, is, "%s", detail);
   else
     (void)cm_fail(error, is, "%s answers %s %s with status %ld", client->url, request->method, request->path, status);
@@ -225,48 +217,50 @@ static cm_status perform(transfer *t)
                  cm_foreign_copy(why[0] != '\0' ? why : curl_easy_strerror(code), CM_FOREIGN_LINE, shown, sizeof shown));
 }
 
+#define SET(option, value) (void)curl_easy_setopt(t->client->curl, CURLOPT_##option, value)
+
 /* Whom to talk to: the named server alone, whom the machine's authorities, or those that are named, vouch for. */
-static void set_peer(const coremap_client *client, const char *url)
+static void set_peer(transfer *t, const char *url)
 {
   const char *trusted = getenv("SSL_CERT_FILE");
   cm_error ignored;
-  (void)curl_easy_setopt(client->curl, CURLOPT_URL, url);
-  (void)curl_easy_setopt(client->curl, CURLOPT_PROTOCOLS_STR, "http,https");
-  (void)curl_easy_setopt(client->curl, CURLOPT_FOLLOWLOCATION, 0L);
-  if (strncasecmp(url, "http:", 5) == 0 && library_token_safe(client->url, &ignored) == CM_OK)
-    (void)curl_easy_setopt(client->curl, CURLOPT_PROXY, ""); /* what goes to this machine in the clear goes through no other */
+  SET(URL, url);
+  SET(PROTOCOLS_STR, "http,https");
+  SET(FOLLOWLOCATION, 0L);
+  if (strncasecmp(url, "http:", 5) == 0 && library_token_safe(t->client->url, &ignored) == CM_OK)
+    SET(PROXY, ""); /* what goes to this machine in the clear goes through no other */
   if (trusted != NULL && trusted[0] != '\0')
-    (void)curl_easy_setopt(client->curl, CURLOPT_CAINFO, trusted);
+    SET(CAINFO, trusted);
 }
 
 static void set_limits(transfer *t)
 {
-  CURL *curl = t->client->curl;
   const bool waits = strstr(t->request->path, "wait=") != NULL;
-  (void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
-  (void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  (void)curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long)SPEED_MIN);
-  (void)curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)t->client->timeout + (waits ? WAIT_SECONDS : 0));
-  (void)curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
-  (void)curl_easy_setopt(curl, CURLOPT_HEADERDATA, t);
-  (void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_bytes);
-  (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, t);
-  (void)curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-  (void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
-  (void)curl_easy_setopt(curl, CURLOPT_XFERINFODATA, t);
+  SET(CONNECTTIMEOUT, (long)CONNECT_SECONDS);
+  SET(NOSIGNAL, 1L);
+  SET(LOW_SPEED_LIMIT, (long)SPEED_MIN);
+  SET(LOW_SPEED_TIME, (long)t->client->timeout + (waits ? WAIT_SECONDS : 0));
+  SET(HEADERFUNCTION, on_header);
+  SET(HEADERDATA, t);
+  SET(WRITEFUNCTION, on_bytes);
+  SET(WRITEDATA, t);
+  SET(NOPROGRESS, 0L);
+  SET(XFERINFOFUNCTION, on_progress);
+  SET(XFERINFODATA, t);
 }
 
-static void set_body(CURL *curl, const library_request *request, const char *body)
+static void set_body(transfer *t, const char *body)
 {
   struct stat about;
-  if (request->upload != NULL) {
-    (void)curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
-    if (fstat(fileno(request->upload), &about) == 0 && S_ISREG(about.st_mode))
-      (void)curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)about.st_size);
-    (void)curl_easy_setopt(curl, CURLOPT_READDATA, request->upload);
+  FILE *upload = t->request->upload;
+  if (upload != NULL) {
+    SET(UPLOAD, 1L);
+    SET(READDATA, upload);
+    if (fstat(fileno(upload), &about) == 0 && S_ISREG(about.st_mode))
+      SET(INFILESIZE_LARGE, (curl_off_t)about.st_size);
   } else if (body != NULL)
-    (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
-  (void)curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method);
+    SET(POSTFIELDS, body);
+  SET(CUSTOMREQUEST, t->request->method);
 }
 
 static struct curl_slist *add_header(struct curl_slist *headers, const char *name, const char *value)
@@ -280,10 +274,9 @@ static struct curl_slist *add_header(struct curl_slist *headers, const char *nam
 
 static struct curl_slist *make_headers(const coremap_client *client, const library_request *request)
 {
-  char bearer[LIBRARY_TOKEN_MAX + 8] = "";
+  char bearer[LIBRARY_TOKEN_MAX + 8];
   struct curl_slist *headers = curl_slist_append(NULL, request->body != NULL ? "Content-Type: application/json" : "Content-Type:");
-  if (client->token[0] != '\0')
-    (void)snprintf(bearer, sizeof bearer, "Bearer %s", client->token);
+  (void)snprintf(bearer, sizeof bearer, client->token[0] != '\0' ? "Bearer %s" : "%s", client->token);
   headers = add_header(headers, "If-None-Match", request->known);
   headers = add_header(headers, "If-Match", request->match);
   headers = add_header(headers, "Upload-Offset", request->offset);
@@ -294,20 +287,18 @@ static cm_status send_and_read(transfer *t)
 {
   char url[ADDRESS_MAX];
   const library_request *request = t->request;
-  CURL *curl = t->client->curl;
   if (snprintf(url, sizeof url, "%s%s", t->client->url, request->path) >= (int)sizeof url)
     return cm_fail(t->error, CM_BAD_REQUEST, "the address %.100s... is too long", url);
   char *body = request->body != NULL ? cm_json_dumps(request->body, JSON_COMPACT) : NULL;
-  if (cm_whole(request->body == NULL || body != NULL, "a request", t->error) != CM_OK)
-    return t->error->status;
+  CM_TRY(cm_whole(request->body == NULL || body != NULL, "a request", t->error));
   struct curl_slist *headers = make_headers(t->client, request);
-  curl_easy_reset(curl);
-  set_peer(t->client, url);
+  curl_easy_reset(t->client->curl);
+  set_peer(t, url);
   set_limits(t);
-  set_body(curl, request, body);
-  (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+  set_body(t, body);
+  SET(HTTPHEADER, headers);
   const cm_status status = perform(t);
-  (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, NULL);
+  SET(HTTPHEADER, NULL);
   curl_slist_free_all(headers);
   free(body);
   return status;
@@ -421,8 +412,7 @@ int coremap_client_ask(coremap_client *client, const char *method, const char *p
     status = ask(client, a, request, &made->told, &e);
     cm_run_finish(r.run);
   }
-  if (status == CM_OK && made->told.json != NULL)
-    status = cm_whole((made->text = cm_json_dumps(made->told.json, JSON_COMPACT)) != NULL, "a reply", &e);
+  CM_THEN_IF(status, made->told.json != NULL, cm_whole((made->text = cm_json_dumps(made->told.json, JSON_COMPACT)) != NULL, "a reply", &e));
   free(a);
   LIBRARY_END(status, *reply = made, coremap_reply_free(made));
 }

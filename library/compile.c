@@ -1,6 +1,5 @@
 /* Models to programs. */
 #include "base/json.h"
-#include "base/option.h"
 #include "core/machine/compile.h"
 #include "core/operators/evaluate.h"
 #include "core/operators/onnx/onnx.h"

@@ -1,9 +1,5 @@
 #include "library/private/cores.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/chip/region.h"
 #include "library/internal.h"
 
 _Static_assert((int)LIBRARY_CHIP_NAME_MAX == (int)CM_CHIP_NAME_MAX, "names of chips are as long for both");

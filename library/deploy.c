@@ -1,9 +1,5 @@
 /* Networks as images of a chip's cores. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/json.h"
-#include "base/option.h"
 #include "core/deploy/deploy.h"
 #include "core/deploy/deploy_request.h"
 #include "core/verify/images_check.h"

@@ -1,8 +1,6 @@
 /* Vertices on boards of chips with multicast routers. */
 #include <coremap/fabric.h>
 
-#include <stdlib.h>
-
 #include "core/fabric/fabric_place.h"
 #include "core/fabric/fabric_routes.h"
 #include "library/internal.h"

@@ -1,8 +1,6 @@
 /* Which chips would take a network. */
 #include <coremap/map.h>
 
-#include <string.h>
-
 #include "base/json.h"
 #include "core/look/fits.h"
 #include "library/internal.h"

@@ -1,9 +1,6 @@
 /* Networks of published recipes. */
 #include <coremap/generate.h>
 
-#include <string.h>
-
-#include "base/option.h"
 #include "core/generate/generate.h"
 #include "library/internal.h"
 

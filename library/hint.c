@@ -1,11 +1,6 @@
 /* How a network is to be read: what options say beside its bytes. */
 #include "library/internal.h"
 
-#include <stdlib.h>
-
-#include "base/option.h"
-#include "core/network/import.h"
-
 static cm_status read_hint(json_t *options, library_hint *hint, cm_error *error)
 {
   const json_t *id = json_object_get(options, "id");

@@ -1,7 +1,4 @@
 /* What is asked of a mapping or a partition: options, and what they name. */
-#include <stdio.h>
-
-#include "base/option.h"
 #include "core/mapping/combinations.h"
 #include "core/mapping/options.h"
 #include "core/partition/part_file.h"

@@ -1,8 +1,5 @@
 #include "library/private/job_kinds.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/mapping/options.h"
 
 #define JOB_KIND(kind, ...) {.name = #kind, __VA_ARGS__},

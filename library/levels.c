@@ -1,10 +1,8 @@
 /* Coarsened levels of two folders as one cache. */
 #include "library/private/levels.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "core/levels/cache.h"
 #include "library/internal.h"
 
 struct library_levels {

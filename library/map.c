@@ -1,9 +1,6 @@
 /* Mappings: made, or opened from files. */
-#include <stdlib.h>
-
 #include "core/mapping/options.h"
 #include "core/solver/map.h"
-#include "core/verify/check.h"
 #include "library/internal.h"
 #include "library/private/levels.h"
 

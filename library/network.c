@@ -1,19 +1,13 @@
 /* Networks: read from files, or made of compressed sparse rows. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/option.h"
 #include "core/network/apart.h"
 #include "core/network/csr.h"
 #include "core/network/export.h"
 #include "core/network/formats.h"
-#include "core/network/import.h"
 #include "core/network/neuron_values.h"
 #include "core/network/rates.h"
 #include "core/operators/onnx/onnx.h"
-#include "core/verify/check.h"
 #include "library/internal.h"
 
 int library_network_own(cm_status status, cm_topology *topology, const char *id, coremap_network **network, cm_error *e,
@@ -50,8 +44,7 @@ static cm_status read_network(const char *path, json_t *options, cm_run *run, re
   if (status == CM_OK) {
     if (hint.text[CM_READ_RATES][0] != '\0')
       status = cm_rates_read(hint.text[CM_READ_RATES], made->topology, run, error);
-    if (status == CM_OK && hint.text[CM_READ_PARAMETERS][0] != '\0')
-      status = cm_parameters_read(hint.text[CM_READ_PARAMETERS], made->topology, run, error);
+    CM_THEN_IF(status, hint.text[CM_READ_PARAMETERS][0] != '\0', cm_parameters_read(hint.text[CM_READ_PARAMETERS], made->topology, run, error));
     CM_THEN_IF(status, hint.id, cm_file_hash(path, made->id, &bytes, error));
     if (status != CM_OK)
       cm_topology_free(made->topology);

@@ -1,9 +1,5 @@
 /* What a network is, in numbers. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "base/order.h"
 #include "library/internal.h"
 
 _Static_assert(COREMAP_NEURONS_MAX == CM_VERTICES_MAX, "the public header states the most neurons");
@@ -144,8 +140,7 @@ int coremap_network_about(const coremap_network *network, int degrees, char **js
   cm_status status = t->dynamics != NULL ? dynamics_json(t, &dynamics, &e) : CM_OK;
   if (dynamics != NULL)
     (void)json_object_set_new(made, "dynamics", dynamics);
-  if (status == CM_OK && made != NULL && degrees != 0)
-    status = add_degrees(t, made, &e);
+  CM_THEN_IF(status, made != NULL && degrees != 0, add_degrees(t, made, &e));
   if (status == CM_OK)
     status = library_whole_text(made, refusals, json, &e);
   else

@@ -1,7 +1,4 @@
 /* The table of operators as people read it. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "core/operators/tiling/split.h"
 #include "core/operators/unrolling.h"
 #include "library/internal.h"

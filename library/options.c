@@ -1,8 +1,5 @@
 /* Options of all kinds: their tables, their schemas, and what an object of them says. */
-#include <string.h>
-
 #include "base/json.h"
-#include "base/option.h"
 #include "core/constraints/solution.h"
 #include "core/deploy/deploy_request.h"
 #include "core/machine/compile.h"
@@ -10,7 +7,6 @@
 #include "core/quantize/quantize.h"
 #include "core/schedule/request.h"
 #include "core/simulate/simulate_request.h"
-#include "core/spiking/profile_request.h"
 #include "library/internal.h"
 #include "library/private/base.h"
 

@@ -1,9 +1,6 @@
 /* Options set one by one: each value is read by its row when it comes. */
 #include <coremap/options.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "library/internal.h"
 

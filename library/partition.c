@@ -1,11 +1,7 @@
 /* Parts without places. */
 #include <coremap/partition.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/json.h"
-#include "core/mapping/options.h"
 #include "core/partition/fixed.h"
 #include "core/partition/part_file.h"
 #include "core/solver/stage/stage.h"

@@ -1,12 +1,6 @@
 /* Networks that run. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "core/network/rates.h"
-#include "core/spiking/simulator.h"
-#include "core/spiking/profile.h"
-#include "core/spiking/profile_request.h"
 #include "library/internal.h"
 
 struct coremap_profile {

@@ -2,12 +2,9 @@
 #include <coremap/program.h>
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/json.h"
-#include "base/option.h"
 #include "core/machine/run/node_table.h"
-#include "core/machine/run/run_lanes.h"
 #include "core/machine/run/timeline.h"
 #include "core/operators/control.h"
 #include "core/operators/evaluate.h"

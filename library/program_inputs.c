@@ -1,9 +1,6 @@
 /* What a program is run on. */
 #include "library/program_inputs.h"
 
-#include <string.h>
-
-#include "base/random.h"
 #include "core/operators/tensor_file.h"
 
 enum { INPUT_STREAM = 0x72756e, SHAPE_TEXT_MAX = 32 + 22 * CM_RANK_MAX };

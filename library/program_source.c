@@ -1,8 +1,6 @@
 /* C from programs. */
 #include <coremap/program.h>
 
-#include <string.h>
-
 #include "base/json.h"
 #include "core/csource/csource.h"
 #include "library/internal.h"
@@ -48,12 +46,10 @@ static cm_status read_options(const char *text, cm_c_options *options, place *to
   else
     status = error->status;
   CM_THEN(status, library_take_text(object, "archive", to->archive, error));
-  if (status == CM_OK && (to->folder[0] == '\0') == (to->archive[0] == '\0'))
-    status = cm_option_refuse(error, "output_dir", "a folder, or instead of it archive a file");
+  CM_THEN_IF(status, (to->folder[0] == '\0') == (to->archive[0] == '\0'), cm_option_refuse(error, "output_dir", "a folder, or instead of it archive a file"));
   CM_THEN(status, library_nothing_left(object, "emitting C", error));
   options->binary = strcmp(weights, "binary") == 0;
-  if (status == CM_OK && !options->binary && weights[0] != '\0' && strcmp(weights, "arrays") != 0)
-    status = cm_option_refuse(error, "weights", "arrays or binary");
+  CM_THEN_IF(status, !options->binary && weights[0] != '\0' && strcmp(weights, "arrays") != 0, cm_option_refuse(error, "weights", "arrays or binary"));
   options->lanes = (uint32_t)lanes;
   json_decref(object);
   return status;

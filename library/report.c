@@ -1,5 +1,4 @@
 /* What a mapping that was just made has to tell. */
-#include "core/mapping/mapping.h"
 #include "core/solver/scenarios/scenarios.h"
 #include "library/internal.h"
 

@@ -1,9 +1,6 @@
 /* Routes of a mapping. */
 #include <coremap/routes.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/mapping/options.h"
 #include "core/routing/routes.h"
 #include "library/internal.h"

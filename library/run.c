@@ -1,9 +1,5 @@
 /* Runs, errors and texts at the border of the library. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "base/option.h"
 #include "library/internal.h"
 #include "library/private/base.h"
 

@@ -1,8 +1,4 @@
 /* Workloads to schedules. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "core/schedule/request.h"
 #include "library/internal.h"
@@ -47,8 +43,7 @@ static cm_status write_summary(const coremap_timetable *t, FILE *stream, cm_erro
                            "lower_bound", (json_int_t)s->lower_bound, "optimal", s->makespan == s->lower_bound, "schedules",
                            (json_int_t)s->generated);
   cm_status status = cm_whole(made != NULL, "a summary", error);
-  if (status == CM_OK && cm_json_dumpf(made, stream, JSON_COMPACT) != 0)
-    status = cm_fail(error, CM_IO, "cannot write the summary");
+  CM_THEN_IF(status, cm_json_dumpf(made, stream, JSON_COMPACT) != 0, cm_fail(error, CM_IO, "cannot write the summary"));
   json_decref(made);
   return status;
 }

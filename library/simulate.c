@@ -1,6 +1,4 @@
 /* Packets of a mapping in motion. */
-#include <string.h>
-
 #include "base/json.h"
 #include "core/deploy/deploy.h"
 #include "core/simulate/simulate_request.h"
@@ -138,8 +136,7 @@ int coremap_scenario_check(const char *scenario, const char *summary, coremap_er
     if (count < CM_SCENARIOS_MAX)
       known[count++] = name;
   }
-  if (status == CM_OK && !found)
-    status = cm_refuse_scenario(scenario, known, count, &e);
+  CM_THEN_IF(status, !found, cm_refuse_scenario(scenario, known, count, &e));
   json_decref(read);
   return library_tell(status, &e, error);
 }

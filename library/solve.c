@@ -1,11 +1,7 @@
 /* Placement problems to answers. */
 #include <coremap/solve.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "core/chip/json.h"
 #include "core/constraints/solution.h"
 #include "core/verify/constraints_check.h"
 #include "core/verify/problem_check.h"
@@ -74,8 +70,7 @@ static cm_status check_constraints(const coremap_mapping *m, const char *text, c
     status = cm_subject_constraints(json_object_get(root, "constraints"), "/constraints", &subjects, m->chip->chip, &constraints, error);
     for (uint32_t i = 0; i < constraints.count && status == CM_OK; i++) {
       status = cm_constraint_check(&m->mapped, &subjects, &constraints, i, words, error);
-      if (status == CM_OK && words[0] != '\0')
-        status = cm_fail(error, CM_LIMIT_BROKEN, "%s", words);
+      CM_THEN_IF(status, words[0] != '\0', cm_fail(error, CM_LIMIT_BROKEN, "%s", words));
     }
     cm_constraints_clear(&constraints);
     cm_subjects_clear(&subjects);

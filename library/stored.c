@@ -2,12 +2,9 @@
 #include "library/private/stored.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
-#include "core/mapping/options.h"
-#include "core/metrics/metrics.h"
 #include "core/network/topology_file.h"
 #include "core/operators/onnx/onnx.h"
 #include "core/output/beside.h"
@@ -133,8 +130,7 @@ int library_structure_answer(int structure, int other, const char *kind, const c
   cm_structure s = {0}, with = {0};
   cm_text answer;
   cm_status status = cm_structure_open(structure, &s, &e);
-  if (status == CM_OK && other >= 0)
-    status = cm_structure_open(other, &with, &e);
+  CM_THEN_IF(status, other >= 0, cm_structure_open(other, &with, &e));
   if (status == CM_OK && (status = cm_whole(cm_text_open(&answer), "an answer", &e)) == CM_OK) {
     status = cm_structure_answer(&s, other >= 0 ? &with : NULL, kind, arguments, answer.stream, &e);
     *text = cm_text_close(&answer, NULL);

@@ -1,13 +1,7 @@
 /* What the library knows, as tables. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "core/csource/csource.h"
-#include "core/metrics/metrics.h"
 #include "core/network/formats/table.h"
-#include "core/network/import.h"
-#include "core/output/exports/exports.h"
 #include "core/output/layouts.h"
 #include "core/output/picture/picture.h"
 #include "library/internal.h"

@@ -1,12 +1,7 @@
 /* Training a policy. */
 #include <coremap/train.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "base/option.h"
 #include "core/learning/pilot/pilot.h"
 #include "library/internal.h"
 #include "library/training_set.h"

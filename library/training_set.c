@@ -3,9 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "core/network/import.h"

@@ -1,17 +1,10 @@
 /* What is made of mappings: views, files of other tools, pictures. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "core/mapping/options.h"
 #include "core/output/beside.h"
 #include "core/output/picture/picture.h"
 #include "core/output/renamed.h"
 #include "core/output/structure/structure.h"
-#include "core/output/views.h"
 #include "core/output/pareto_files.h"
-#include "core/verify/check.h"
 #include "library/internal.h"
 
 static cm_status refuse_opened(const char *what, cm_error *error)

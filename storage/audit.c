@@ -1,10 +1,6 @@
 #include "storage/audit.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include "base/memory.h"
 
 typedef struct noting {
   const cm_audit_entry *entries;

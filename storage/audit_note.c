@@ -2,8 +2,6 @@
 #include "storage/audit.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 static _Thread_local const cm_audit_entry *cause;
 static _Thread_local bool carried;

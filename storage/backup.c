@@ -9,15 +9,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "storage/audit.h"
 #include "storage/check_report.h"
 #include "storage/folder.h"
-#include "storage/internal.h"
 #include "storage/schema.h"
 
 enum { LOOKS_MAX = 5, FAULT_MAX = 400 };
@@ -165,8 +162,7 @@ static cm_status drop_strangers(const way *w, sqlite3 *handle, const char *part,
     if (item[0] == '.')
       continue;
     status = cm_sql_number(handle, 0, &known, error, query, "t", item);
-    if (status == CM_OK && known == 0 && cm_path(one, error, "%s/%s", path, item) == CM_OK)
-      status = cm_folder_remove(one, error);
+    CM_THEN_IF(status, known == 0 && cm_path(one, error, "%s/%s", path, item) == CM_OK, cm_folder_remove(one, error));
   }
   (void)closedir(listing);
   return status;

@@ -1,8 +1,6 @@
 /* Backups in one folder, each called by its time, each linked with the one before. */
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -3,22 +3,18 @@
 #include "storage/bin.h"
 
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/memory.h"
+#include "base/text.h"
 #include "storage/audit.h"
 #include "storage/blobs.h"
 #include "storage/holders.h"
 #include "storage/jobs.h"
-#include "storage/mappings.h"
 #include "storage/networks.h"
 #include "storage/pack.h"
 
-enum { COLUMNS_MAX = 64, QUERY_MAX = 4096, AT_ONCE = 200 };
+enum { AT_ONCE = 200 };
 
 typedef struct bin_work {
   cm_object object;
@@ -89,8 +85,7 @@ static cm_status move(sqlite3 *handle, const bin_work *w, cm_error *error)
   if (found)
     status = cm_whole((object = row_json(statement)) != NULL, "what is deleted", error);
   status = cm_sql_end(statement, status, error);
-  if (status == CM_OK && !found)
-    status = cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", w->id);
+  CM_THEN_IF(status, !found, cm_fail(error, CM_NOT_FOUND, "there is nothing of the id %.64s", w->id));
   CM_THEN(status, keep_row(handle, w, object, error));
   json_decref(object);
   (void)snprintf(query, sizeof query, "DELETE FROM %s WHERE id = ?", w->table);
@@ -178,29 +173,39 @@ static bool has_column(sqlite3 *handle, const char *table, const char *column)
   return sqlite3_table_column_metadata(handle, NULL, table, column, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
 
+/* Of all members that the table has columns for. */
 static cm_status insert_row(sqlite3 *handle, const char *table, json_t *object, cm_error *error)
 {
-  char query[QUERY_MAX], marks[2 * COLUMNS_MAX + 1] = "";
-  const json_t *values[COLUMNS_MAX];
-  int count = 0;
-  size_t used = (size_t)snprintf(query, sizeof query, "INSERT INTO %s(", table);
-  const char *name;
+  cm_text text;
+  sqlite3_stmt *statement = NULL;
+  const char *name, *before = "";
   json_t *value;
+  void *next;
+  int at = 0;
+  json_object_foreach_safe(object, next, name, value)
+    if (!has_column(handle, table, name))
+      (void)json_object_del(object, name);
+  CM_TRY(cm_whole(cm_text_open(&text), "what is restored", error));
+  fprintf(text.stream, "INSERT INTO %s(", table);
   json_object_foreach(object, name, value)
   {
-    if (count == COLUMNS_MAX || used + strlen(name) + sizeof marks + 16 > sizeof query || !has_column(handle, table, name))
-      continue;
-    used += (size_t)snprintf(query + used, sizeof query - used, "%s\"%s\"", count > 0 ? "," : "", name);
-    (void)snprintf(marks + strlen(marks), sizeof marks - strlen(marks), "%s?", count > 0 ? "," : "");
-    values[count++] = value;
+    fprintf(text.stream, "%s\"%s\"", before, name);
+    before = ",";
   }
-  (void)snprintf(query + used, sizeof query - used, ") VALUES(%s)", marks);
-  sqlite3_stmt *statement;
-  cm_status status = cm_sql_prepare(handle, &statement, error, query, "");
-  for (int i = 0; status == CM_OK && i < count; i++)
-    if (bind_value(statement, i + 1, values[i]) != SQLITE_OK)
-      status = cm_whole(false, "what is restored", error);
+  before = ") VALUES(?";
+  json_object_foreach(object, name, value)
+  {
+    fputs(before, text.stream);
+    before = ",?";
+  }
+  fputs(")", text.stream);
+  char *query = cm_text_close(&text, NULL);
+  cm_status status = cm_whole(query != NULL, "what is restored", error);
+  CM_THEN(status, cm_sql_prepare(handle, &statement, error, query, ""));
+  json_object_foreach(object, name, value)
+    CM_THEN(status, cm_whole(bind_value(statement, ++at, value) == SQLITE_OK, "what is restored", error));
   (void)cm_sql_next(statement, &status, error);
+  free(query);
   return cm_sql_end(statement, status, error);
 }
 
@@ -260,8 +265,7 @@ static cm_status purge(sqlite3 *handle, void *context, cm_error *error)
   (void)snprintf(path, sizeof path, network ? "networks/%s.zip" : "mappings/%s", w->id);
   CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM bin WHERE id = ?", "t", w->id));
   CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM owners WHERE thing = ?", "t", w->id));
-  if (!network && !job)
-    CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM packs WHERE mapping = ?", "t", w->id));
+  CM_TRY_IF(!network && !job, cm_sql_run(handle, NULL, error, "DELETE FROM packs WHERE mapping = ?", "t", w->id));
   return job ? CM_OK : cm_blobs_forget_in(handle, path, error);
 }
 

@@ -1,9 +1,5 @@
 #include "storage/blobs.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "storage/folder.h"
 
 cm_status cm_blob_read(const char *file, const char *path, cm_blob *blob, cm_error *error)

@@ -8,12 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/memory.h"
 #include "storage/internal.h"
 
 struct cm_changes {

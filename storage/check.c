@@ -2,8 +2,6 @@
  * A fault is a line of the report and a count, never an end: the whole folder is looked at. */
 #include "storage/check.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -199,8 +197,7 @@ cm_status cm_check_data(const char *folder, const cm_check_report *report, uint6
   int lock;
   CM_TRY(cm_folder_lock(folder, &lock, error));
   cm_status status = cm_folder_examine(folder, &found, error);
-  if (status == CM_OK && !found.marked)
-    status = cm_fail(error, CM_CONFLICT, "%s has no marker coremapd.json: no server of this release has used it", folder);
+  CM_THEN_IF(status, !found.marked, cm_fail(error, CM_CONFLICT, "%s has no marker coremapd.json: no server of this release has used it", folder));
   CM_THEN(status, open_as_it_is(&c, error));
   CM_THEN(status, check_all(&c, error));
   if (status == CM_DAMAGED) { /* of the database: nothing more can be read */

@@ -1,14 +1,11 @@
 /* The files of a data folder, and packed results, against what its database says of them. */
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "library/private/base.h"
 #include "library/private/stored.h"
 #include "storage/blobs.h"
-#include "storage/digest.h"
 #include "storage/check_report.h"
 #include "storage/pack.h"
 

@@ -2,7 +2,6 @@
 #include "storage/check_report.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 void cm_checking_say(const cm_checking *c, const char *format, ...)
 {

@@ -1,7 +1,6 @@
 /* What becomes of a chip's occupancy when its description changes or goes.
  * Happy path: every taken core and every broken one is in the new grid, and stays as it is.
  * What can fail: a taken core would fall outside or be dead in the new description (CM_CONFLICT, which ones). */
-#include <stdio.h>
 
 #include "storage/internal.h"
 

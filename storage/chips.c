@@ -1,10 +1,5 @@
 #include "storage/chips.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/clock.h"
 #include "storage/holders.h"

@@ -1,10 +1,6 @@
 /* A chip's description inside a transaction: a preset's, or one that was put. */
 #include "storage/internal.h"
 
-#include <string.h>
-
-#include "base/memory.h"
-
 cm_status cm_chips_text_in(sqlite3 *handle, const char *name, char **text, bool *preset, cm_error *error)
 {
   const char *known = library_chip_preset_text(name);

@@ -3,9 +3,6 @@
  * was). */
 #include "storage/connection.h"
 
-#include <stdio.h>
-
-#include "storage/internal.h"
 #include "storage/schema.h"
 
 static cm_status check_pages(sqlite3 *handle, const char *path, cm_error *error)

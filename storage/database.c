@@ -7,12 +7,7 @@
  * fail with its error, nothing of them is stored). */
 #include "storage/database.h"
 
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/file.h"
-#include "base/run.h"
+#include "base/hold.h"
 #include "storage/audit.h"
 #include "storage/changes.h"
 #include "storage/connection.h"
@@ -212,8 +207,7 @@ cm_status cm_reading_begin(cm_database *database, bool looks, cm_reading *readin
     mine = database->readers[--database->reader_count];
   pthread_mutex_unlock(&database->reader_lock);
   *reading = (cm_reading){0};
-  if (mine.handle == NULL)
-    CM_TRY(cm_connection_open(database->path, false, true, &mine, error));
+  CM_TRY_IF(mine.handle == NULL, cm_connection_open(database->path, false, true, &mine, error));
   *reading = (cm_reading){mine.handle, database, mine.statements, cm_statements_use(mine.statements), looks};
   return looks ? CM_OK : control(mine.handle, "BEGIN", error);
 }
@@ -356,10 +350,9 @@ uint64_t cm_database_version(const cm_database *database, cm_watched what)
 
 void cm_database_counts(cm_database *database, uint64_t *transactions, uint64_t *writes)
 {
-  pthread_mutex_lock(&database->lock);
+  CM_HOLD(&database->lock);
   *transactions = database->transactions;
   *writes = database->writes;
-  pthread_mutex_unlock(&database->lock);
 }
 
 static cm_status limit_pages(void *handle, uint32_t pages, cm_error *error)
@@ -372,8 +365,6 @@ static cm_status limit_pages(void *handle, uint32_t pages, cm_error *error)
 cm_status cm_database_limit_pages(cm_database *database, uint32_t pages, cm_error *error)
 {
   /* The pragma belongs to the writer's connection, which is idle: nothing is queued while tests call this. */
-  pthread_mutex_lock(&database->lock);
-  cm_status status = limit_pages(database->writer.handle, pages, error);
-  pthread_mutex_unlock(&database->lock);
-  return status;
+  CM_HOLD(&database->lock);
+  return limit_pages(database->writer.handle, pages, error);
 }

@@ -6,8 +6,6 @@
 #pragma once
 
 #include <sqlite3.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "base/status.h"
 

@@ -2,8 +2,6 @@
  * write the data folder can ask, beside a server that runs. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "storage/database.h"
 
 /* Asks for it, or takes the wish back. */

@@ -1,10 +1,7 @@
 #include "storage/estimates.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "library/private/job_kinds.h"
 #include "storage/jobs_internal.h"
 
 enum { LOOKED_AT = 64, KEPT = 200, CLASS_MAX = 48 };

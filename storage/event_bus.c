@@ -2,23 +2,18 @@
  * finishes; readers copy what they need. What can fail: memory (the event is dropped, the next one tells the same). */
 #include "storage/event_bus.h"
 
-#include <pthread.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #define HASH_NONFATAL_OOM 1 /* the default ends the process */
 #include <uthash.h>
 
-#include "base/memory.h"
+#include "base/hold.h"
+#include "base/order.h"
 #include "storage/clock.h"
 
-enum { JOB_ID_MAX = CM_FEED_NAME_MAX };
-
 typedef struct entry {
-  char job[JOB_ID_MAX]; /* or the name of a feed */
-  char owner[JOB_ID_MAX]; /* the feed of its owner; "": not known, or it is a feed */
+  char job[CM_FEED_NAME_MAX]; /* or the name of a feed */
+  char owner[CM_FEED_NAME_MAX]; /* the feed of its owner; "": not known, or it is a feed */
   cm_bus_event *events; /* ring [kept] */
   size_t kept, first, count;
   uint64_t last_id, lost_id; /* lost: the newest that was forgotten */
@@ -28,7 +23,7 @@ typedef struct entry {
   char *log;
   size_t log_bytes;
   atomic_bool cancel;
-  bool finished;
+  bool finished, feed;
   UT_hash_handle hh;
 } entry;
 
@@ -75,8 +70,7 @@ void cm_event_bus_free(cm_event_bus *bus)
   if (bus == NULL)
     return;
   entry *e = NULL, *next = NULL;
-  HASH_ITER(hh, bus->entries, e, next)
-  {
+  HASH_ITER(hh, bus->entries, e, next) {
     HASH_DEL(bus->entries, e);
     free_entry(e);
   }
@@ -87,12 +81,11 @@ void cm_event_bus_free(cm_event_bus *bus)
 
 void cm_event_bus_listen(cm_event_bus *bus, void (*listener)(void *user, const char *job), void *user)
 {
-  pthread_mutex_lock(&bus->lock);
+  CM_HOLD(&bus->lock);
   bus->listener = listener;
   bus->user = user;
   while (bus->telling > 0)
     pthread_cond_wait(&bus->told, &bus->lock);
-  pthread_mutex_unlock(&bus->lock);
 }
 
 static entry *find(cm_event_bus *bus, const char *job)
@@ -102,22 +95,10 @@ static entry *find(cm_event_bus *bus, const char *job)
   return e;
 }
 
-/* A job's ids are its own, so that they tell of no others' events; and they start above those of an entry that was forgotten, in this life
- * or the last one, for no job has a million events a second. */
-static uint64_t first_id(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return (uint64_t)now.tv_sec * 1000000;
-}
-
 static const char feed_prefix[] = "user ";
 
-static bool is_feed(const entry *e)
-{
-  return strncmp(e->job, feed_prefix, sizeof feed_prefix - 1) == 0;
-}
-
+/* A job's ids are its own, so that they tell of no others' events; and they start above those of an entry that was forgotten, in this life
+ * or the last one, for no job has a million events a second. */
 static uint64_t microseconds_now(void)
 {
   return (uint64_t)(cm_store_time() * 1e6);
@@ -126,11 +107,11 @@ static uint64_t microseconds_now(void)
 static entry *find_or_make(cm_event_bus *bus, const char *job)
 {
   entry *e = find(bus, job);
-  if (e == NULL && strlen(job) < JOB_ID_MAX && (e = calloc(1, sizeof *e)) != NULL) {
+  if (e == NULL && strlen(job) < CM_FEED_NAME_MAX && (e = calloc(1, sizeof *e)) != NULL) {
     memcpy(e->job, job, strlen(job) + 1);
-    e->kept = is_feed(e) ? CM_EVENT_BUS_FEED_KEPT : CM_EVENT_BUS_EVENTS_KEPT;
-    e->last_id = is_feed(e) ? microseconds_now() : first_id();
-    e->lost_id = e->last_id;
+    e->feed = strncmp(job, feed_prefix, sizeof feed_prefix - 1) == 0;
+    e->kept = e->feed ? CM_EVENT_BUS_FEED_KEPT : CM_EVENT_BUS_EVENTS_KEPT;
+    e->last_id = e->lost_id = microseconds_now();
     e->events = calloc(e->kept, sizeof *e->events);
     if (e->events != NULL)
       HASH_ADD_STR(bus->entries, job, e);
@@ -147,8 +128,7 @@ static entry *find_or_make(cm_event_bus *bus, const char *job)
 static void forget_old(cm_event_bus *bus)
 {
   entry *e = NULL, *next = NULL;
-  HASH_ITER(hh, bus->entries, e, next)
-  {
+  HASH_ITER(hh, bus->entries, e, next) {
     if (bus->finished_count <= CM_EVENT_BUS_JOBS_KEPT)
       break;
     if (!e->finished)
@@ -171,7 +151,7 @@ static void add_event(entry *e, const char *kind, const char *data)
     e->count--;
   }
   cm_bus_event *event = event_at(e, e->count++);
-  const uint64_t now = is_feed(e) ? microseconds_now() : 0;
+  const uint64_t now = e->feed ? microseconds_now() : 0;
   e->last_id = now > e->last_id ? now : e->last_id + 1;
   event->id = e->last_id;
   event->data = copy;
@@ -179,14 +159,12 @@ static void add_event(entry *e, const char *kind, const char *data)
 }
 
 /* The same event for the owner, with the job's id; false: he is not known. */
-static bool add_to_feed(cm_event_bus *bus, const entry *e, const char *kind, const char *data, char feed[JOB_ID_MAX])
+static bool add_to_feed(cm_event_bus *bus, const entry *e, const char *kind, const char *data, char feed[CM_FEED_NAME_MAX])
 {
   entry *of = e->owner[0] != '\0' ? find_or_make(bus, e->owner) : NULL;
-  const size_t room = strlen(data) + strlen(e->job) + 16;
-  char *named = of != NULL ? malloc(room) : NULL;
-  if (named == NULL)
+  char *named;
+  if (of == NULL || asprintf(&named, "{\"job\":\"%s\",%s", e->job, data + 1) < 0)
     return false;
-  (void)snprintf(named, room, "{\"job\":\"%s\",%s", e->job, data + 1);
   add_event(of, kind, named);
   free(named);
   memcpy(feed, e->owner, sizeof e->owner);
@@ -195,7 +173,7 @@ static bool add_to_feed(cm_event_bus *bus, const entry *e, const char *kind, con
 
 void cm_event_bus_publish(cm_event_bus *bus, const char *job, const char *kind, const char *data)
 {
-  char feed[JOB_ID_MAX] = "";
+  char feed[CM_FEED_NAME_MAX] = "";
   pthread_mutex_lock(&bus->lock);
   entry *e = find_or_make(bus, job);
   if (e != NULL)
@@ -218,29 +196,24 @@ void cm_event_bus_publish(cm_event_bus *bus, const char *job, const char *kind, 
 
 uint64_t cm_event_bus_newest(cm_event_bus *bus, const char *job)
 {
-  pthread_mutex_lock(&bus->lock);
+  CM_HOLD(&bus->lock);
   entry *e = find(bus, job);
-  uint64_t id = e == NULL || e->count == 0 ? 0 : event_at(e, e->count - 1)->id;
-  pthread_mutex_unlock(&bus->lock);
-  return id;
+  return e == NULL || e->count == 0 ? 0 : event_at(e, e->count - 1)->id;
 }
 
 bool cm_event_bus_wants_owner(cm_event_bus *bus, const char *job)
 {
-  pthread_mutex_lock(&bus->lock);
+  CM_HOLD(&bus->lock);
   const entry *e = find(bus, job);
-  const bool wants = e == NULL || e->owner[0] == '\0';
-  pthread_mutex_unlock(&bus->lock);
-  return wants;
+  return e == NULL || e->owner[0] == '\0';
 }
 
 void cm_event_bus_owned(cm_event_bus *bus, const char *job, const char *user)
 {
-  pthread_mutex_lock(&bus->lock);
+  CM_HOLD(&bus->lock);
   entry *e = find_or_make(bus, job);
   if (e != NULL)
     (void)cm_event_bus_feed(user, e->owner);
-  pthread_mutex_unlock(&bus->lock);
 }
 
 const char *cm_event_bus_feed(const char *user, char name[CM_FEED_NAME_MAX])
@@ -251,53 +224,44 @@ const char *cm_event_bus_feed(const char *user, char name[CM_FEED_NAME_MAX])
 
 bool cm_event_bus_has_lost(cm_event_bus *bus, const char *feed, uint64_t after)
 {
-  pthread_mutex_lock(&bus->lock);
+  CM_HOLD(&bus->lock);
   const entry *e = find(bus, feed);
-  const bool lost = e == NULL || e->lost_id > after;
-  pthread_mutex_unlock(&bus->lock);
-  return lost;
+  return e == NULL || e->lost_id > after;
 }
 
 uint64_t cm_event_bus_open_feed(cm_event_bus *bus, const char *feed, uint64_t *lost)
 {
-  uint64_t now = microseconds_now();
-  pthread_mutex_lock(&bus->lock);
+  const uint64_t now = microseconds_now();
+  CM_HOLD(&bus->lock);
   entry *e = find_or_make(bus, feed);
   *lost = e != NULL ? e->lost_id : now;
-  if (e != NULL) {
-    now = now > e->last_id ? now : e->last_id;
+  if (e != NULL && e->last_id < now)
     e->last_id = now;
-  }
-  pthread_mutex_unlock(&bus->lock);
-  return now;
+  return e != NULL ? e->last_id : now;
 }
 
 bool cm_event_bus_next(cm_event_bus *bus, const char *job, uint64_t after, cm_bus_event *event)
 {
-  bool found = false;
-  pthread_mutex_lock(&bus->lock);
-  entry *e = find(bus, job);
+  CM_HOLD(&bus->lock);
+  const entry *e = find(bus, job);
   size_t low = 0, high = e != NULL ? e->count : 0; /* ids ascend */
-  while (low < high) {
-    const size_t middle = (low + high) / 2;
-    if (event_at(e, middle)->id > after)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  char *copy;
-  if (e != NULL && low < e->count && (copy = strdup(event_at(e, low)->data)) != NULL) {
-    *event = *event_at(e, low);
-    event->data = copy;
-    found = true;
-  }
-  pthread_mutex_unlock(&bus->lock);
-  return found;
+  CM_BISECT(low, high, middle, event_at(e, middle)->id <= after)
+  char *copy = e != NULL && low < e->count ? strdup(event_at(e, low)->data) : NULL;
+  if (copy == NULL)
+    return false;
+  *event = *event_at(e, low);
+  event->data = copy;
+  return true;
+}
+
+static char *copy_of(const char *text)
+{
+  return text != NULL ? strdup(text) : NULL;
 }
 
 static void replace(char **held, const char *text)
 {
-  char *copy = text != NULL ? strdup(text) : NULL;
+  char *copy = copy_of(text);
   free(*held);
   *held = copy;
 }
@@ -316,25 +280,21 @@ static void note_point(entry *e, const cm_history_point *point)
 
 char *cm_event_bus_history(cm_event_bus *bus, const char *job)
 {
-  pthread_mutex_lock(&bus->lock);
+  CM_HOLD(&bus->lock);
   entry *e = find(bus, job);
-  char *text = e != NULL && e->history != NULL ? cm_history_text(e->history) : NULL;
-  pthread_mutex_unlock(&bus->lock);
-  return text;
+  return e != NULL && e->history != NULL ? cm_history_text(e->history) : NULL;
 }
 
 double cm_event_bus_remaining(cm_event_bus *bus, const char *job)
 {
-  pthread_mutex_lock(&bus->lock);
+  CM_HOLD(&bus->lock);
   entry *e = find(bus, job);
-  const double left = e != NULL && e->history != NULL && e->history->count > 0 ? e->history->point[e->history->count - 1].remaining : -1;
-  pthread_mutex_unlock(&bus->lock);
-  return left;
+  return e != NULL && e->history != NULL && e->history->count > 0 ? e->history->point[e->history->count - 1].remaining : -1;
 }
 
 void cm_event_bus_progress(cm_event_bus *bus, const char *job, const char *progress, const char *phases, const cm_history_point *point)
 {
-  pthread_mutex_lock(&bus->lock);
+  CM_HOLD(&bus->lock);
   entry *e = find_or_make(bus, job);
   if (e != NULL) {
     replace(&e->progress, progress);
@@ -343,22 +303,15 @@ void cm_event_bus_progress(cm_event_bus *bus, const char *job, const char *progr
     if (point != NULL)
       note_point(e, point);
   }
-  pthread_mutex_unlock(&bus->lock);
-}
-
-static char *copy_of(const char *text)
-{
-  return text != NULL ? strdup(text) : NULL;
 }
 
 void cm_event_bus_live(cm_event_bus *bus, const char *job, char **progress, char **phases, double *heard)
 {
-  pthread_mutex_lock(&bus->lock);
+  CM_HOLD(&bus->lock);
   entry *e = find(bus, job);
   *progress = copy_of(e != NULL ? e->progress : NULL);
   *phases = copy_of(e != NULL ? e->phases : NULL);
   *heard = e != NULL ? e->heard : 0;
-  pthread_mutex_unlock(&bus->lock);
 }
 
 void cm_event_bus_log(cm_event_bus *bus, const char *job, const char *format, ...)
@@ -374,70 +327,59 @@ void cm_event_bus_log(cm_event_bus *bus, const char *job, const char *format, ..
   va_end(arguments);
   size_t length = strlen(line);
   line[length++] = '\n';
-
-  pthread_mutex_lock(&bus->lock);
+  CM_HOLD(&bus->lock);
   entry *e = find_or_make(bus, job);
-  if (e != NULL && e->log_bytes + length < CM_EVENT_BUS_LOG_BYTES_MAX) {
-    char *larger = realloc(e->log, e->log_bytes + length + 1);
-    if (larger != NULL) {
-      memcpy(larger + e->log_bytes, line, length);
-      e->log_bytes += length;
-      larger[e->log_bytes] = '\0';
-      e->log = larger;
-    }
-  }
-  pthread_mutex_unlock(&bus->lock);
+  char *larger = e != NULL && e->log_bytes + length < CM_EVENT_BUS_LOG_BYTES_MAX ? realloc(e->log, e->log_bytes + length + 1) : NULL;
+  if (larger == NULL)
+    return;
+  memcpy(larger + e->log_bytes, line, length);
+  e->log_bytes += length;
+  larger[e->log_bytes] = '\0';
+  e->log = larger;
 }
 
 char *cm_event_bus_log_text(cm_event_bus *bus, const char *job)
 {
-  pthread_mutex_lock(&bus->lock);
+  CM_HOLD(&bus->lock);
   entry *e = find(bus, job);
-  char *text = copy_of(e != NULL ? e->log : NULL);
-  pthread_mutex_unlock(&bus->lock);
-  return text;
+  return copy_of(e != NULL ? e->log : NULL);
 }
 
 atomic_bool *cm_event_bus_cancel_flag(cm_event_bus *bus, const char *job)
 {
-  pthread_mutex_lock(&bus->lock);
+  CM_HOLD(&bus->lock);
   entry *e = find_or_make(bus, job);
-  pthread_mutex_unlock(&bus->lock);
   return e != NULL ? &e->cancel : NULL;
 }
 
 bool cm_event_bus_cancelled(cm_event_bus *bus, const char *job)
 {
-  pthread_mutex_lock(&bus->lock);
+  CM_HOLD(&bus->lock);
   const entry *e = find(bus, job);
-  bool cancelled = e != NULL && atomic_load(&e->cancel);
-  pthread_mutex_unlock(&bus->lock);
-  return cancelled;
+  return e != NULL && atomic_load(&e->cancel);
 }
 
 void cm_event_bus_cancel(cm_event_bus *bus, const char *job)
 {
-  pthread_mutex_lock(&bus->lock);
+  CM_HOLD(&bus->lock);
   entry *e = find_or_make(bus, job);
   if (e != NULL)
     atomic_store(&e->cancel, true);
-  pthread_mutex_unlock(&bus->lock);
 }
 
 void cm_event_bus_start(cm_event_bus *bus, const char *job)
 {
-  pthread_mutex_lock(&bus->lock);
+  CM_HOLD(&bus->lock);
   entry *e = find_or_make(bus, job);
   if (e != NULL && e->finished) {
     e->finished = false;
     bus->finished_count--;
   }
-  pthread_mutex_unlock(&bus->lock);
 }
 
 void cm_event_bus_finished(cm_event_bus *bus, const char *job)
 {
-  pthread_mutex_lock(&bus->lock);
+  CM_HOLD(&bus->lock);
   entry *e = find(bus, job);
   if (e != NULL && !e->finished) {
     replace(&e->progress, NULL);
@@ -454,5 +396,4 @@ void cm_event_bus_finished(cm_event_bus *bus, const char *job)
     }
     forget_old(bus);
   }
-  pthread_mutex_unlock(&bus->lock);
 }

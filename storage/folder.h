@@ -7,8 +7,6 @@
 
 #include <dirent.h>
 
-#include <stdbool.h>
-
 #include "base/file.h"
 
 enum { CM_FOLDER_FORMAT = 1, CM_FOLDER_ID_MAX = 33 };

@@ -1,7 +1,5 @@
 #include "storage/holders.h"
 
-#include <stdio.h>
-
 #include "storage/audit.h"
 #include "storage/internal.h"
 #include "storage/ledger.h"

@@ -3,11 +3,7 @@
 #include "storage/jobs.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/derive.h"
 #include "storage/jobs_internal.h"

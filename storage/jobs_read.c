@@ -1,11 +1,6 @@
 /* Looking at jobs: one, a list, what runs, how many there are. */
-#include "storage/jobs.h"
-
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "storage/jobs_internal.h"
 #include "storage/estimates.h"
 #include "storage/positions.h"
@@ -78,10 +73,8 @@ static cm_status list_one(sqlite3 *handle, list_work *work, const cm_list_row *l
   if (cm_sql_next(statement, &status, error))
     work->count += (status = cm_job_from_row(statement, job, error)) == CM_OK;
   status = cm_sql_end(statement, status, error);
-  if (status == CM_OK && job->state == CM_JOB_QUEUED && work->order == NULL)
-    status = cm_queue_order_load(handle, work->version, &work->order, error);
-  if (status == CM_OK && job->state == CM_JOB_QUEUED)
-    status = cm_queue_order_place(work->order, handle, job, leaves_none_out(work->query), error);
+  CM_THEN_IF(status, job->state == CM_JOB_QUEUED && work->order == NULL, cm_queue_order_load(handle, work->version, &work->order, error));
+  CM_THEN_IF(status, job->state == CM_JOB_QUEUED, cm_queue_order_place(work->order, handle, job, leaves_none_out(work->query), error));
   return status;
 }
 

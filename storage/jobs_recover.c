@@ -1,8 +1,5 @@
 /* At start: what becomes of the jobs that were running. A sweep only waits for its jobs and goes on.
  * What can fail: the database; then the start does, and nothing has changed. */
-#include <stdlib.h>
-
-#include "base/memory.h"
 #include "storage/jobs_internal.h"
 #include "storage/sweep_jobs.h"
 

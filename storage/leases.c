@@ -1,12 +1,7 @@
 /* Leases are rows; which cores they hold stands in the chip's occupancy (leases_read.c).
  * What can fail: a core is taken or broken (CM_CONFLICT), nothing fits (CM_NO_ROOM), the lease has expired
  * (CM_NOT_FOUND). */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/clock.h"
 #include "storage/leases_read.h"
@@ -39,8 +34,7 @@ static cm_status take_on(sqlite3 *handle, const cm_lease_take *take, coremap_chi
   json_decref(change);
   if (status == CM_CONFLICT)
     cm_error_figure(error, "free", free_before);
-  if (status == CM_OK && coremap_chip_free_cores(chip) == free_before)
-    status = cm_fail(error, CM_BAD_REQUEST, "a lease needs at least one core");
+  CM_THEN_IF(status, coremap_chip_free_cores(chip) == free_before, cm_fail(error, CM_BAD_REQUEST, "a lease needs at least one core"));
   CM_THEN(status, cm_occupancy_save_in(handle, chip, take->chip, error));
   if (status == CM_OK)
     status = cm_sql_run(handle, NULL, error,
@@ -120,8 +114,7 @@ static cm_status prolong(sqlite3 *handle, const lease_work *work, cm_error *erro
   double more = 0;
   CM_TRY(cm_sql_find(handle, NULL, error, "SELECT u.user, (l.expires - u.ends) * u.cores / 3600 FROM leases l JOIN lease_use u ON u.lease = l.id"
                      " WHERE l.id = ?", "t>td", work->id, CM_INTO(user), &more));
-  if (more > 0)
-    CM_TRY(cm_quota_check_in(handle, user, CM_QUOTA_CORE_HOURS, more, error));
+  CM_TRY_IF(more > 0, cm_quota_check_in(handle, user, CM_QUOTA_CORE_HOURS, more, error));
   return cm_sql_run(handle, NULL, error, "UPDATE lease_use SET ends = (SELECT expires FROM leases WHERE id = ?1) WHERE lease = ?1", "t", work->id);
 }
 

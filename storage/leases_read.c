@@ -1,10 +1,5 @@
 /* Reading leases: their rows, and the cores that they hold. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
-#include "base/memory.h"
 #include "storage/clock.h"
 #include "storage/leases_read.h"
 

@@ -1,9 +1,5 @@
 #include "storage/ledger.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "storage/internal.h"
 
 /* Table `part`: each month's part of the leases, as of ?1, for which a condition holds; one that a clock set back has not begun yet has

@@ -1,11 +1,7 @@
 #include "storage/limits.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "storage/audit.h"
 
 const double cm_limit_max = 1e15;

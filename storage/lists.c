@@ -3,11 +3,7 @@
 #include "storage/lists.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "storage/internal.h"
 
 #define N CM_LISTED_NOT

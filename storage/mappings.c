@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "storage/blobs.h"
 #include "storage/folder.h"
+#include "storage/holders.h"
 #include "storage/pack.h"
 
 static const cm_made made[] = {[LIBRARY_RESULT_NONE] = {CM_OBJECT_NONE, "mapping", ""},
@@ -266,25 +264,36 @@ cm_status cm_mappings_lend_all(cm_store *store, const char *id, const char *fold
   return status;
 }
 
+typedef struct deleting {
+  const char *id;
+  bool unneeded;
+} deleting;
+
 static cm_status delete(sqlite3 *handle, void *context, cm_error *error)
 {
-  const char *id = context;
+  const deleting *d = context;
   int changes;
   char path[CM_ID_MAX + 16];
-  (void)snprintf(path, sizeof path, "mappings/%s", id);
-  CM_TRY(cm_sql_run(handle, &changes, error, "DELETE FROM mappings WHERE id = ?", "t", id));
-  CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM packs WHERE mapping = ?", "t", id));
-  CM_TRY(cm_blobs_forget_in(handle, path, error));
-  return changes == 1 ? CM_OK : cm_fail(error, CM_NOT_FOUND, "there is no mapping %.64s", id);
+  (void)snprintf(path, sizeof path, "mappings/%s", d->id);
+  CM_TRY(cm_sql_run(handle, &changes, error,
+                    "DELETE FROM mappings WHERE id = ?1 AND (?2 = 0 OR pinned = 0 AND NOT " CM_MAPPING_IS_NEEDED("?1")
+                    " AND NOT EXISTS (SELECT 1 FROM owners WHERE thing = ?1)"
+                    " AND EXISTS (SELECT 1 FROM jobs j WHERE j.id = mappings.job AND j.sweep IS NOT NULL AND j.lease IS NULL)"
+                    " AND NOT EXISTS (SELECT 1 FROM jobs o INDEXED BY jobs_mapping WHERE o.mapping = ?1 AND o.id <> mappings.job AND o.kind <> 'sweep'))",
+                    "ti", d->id, (int64_t)d->unneeded));
+  if (changes != 1)
+    return cm_fail(error, CM_NOT_FOUND, "there is no mapping %.64s%s", d->id, d->unneeded ? " that nobody needs" : "");
+  CM_TRY(cm_sql_run(handle, NULL, error, "DELETE FROM packs WHERE mapping = ?", "t", d->id));
+  return cm_blobs_forget_in(handle, path, error);
 }
 
-cm_status cm_mappings_delete(cm_store *store, const char *id, cm_error *error)
+cm_status cm_mappings_delete(cm_store *store, const char *id, bool unneeded, cm_error *error)
 {
   char path[CM_PATH_MAX], held[CM_ID_MAX];
   cm_error ignored;
   (void)snprintf(held, sizeof held, "%s", id);
   CM_TRY(cm_mappings_folder(store, held, path, error));
-  CM_TRY(cm_database_write(store->database, delete, held, error));
+  CM_TRY(cm_database_write(store->database, delete, &(deleting){held, unneeded}, error));
   (void)cm_folder_remove(path, &ignored); /* what stays behind is swept at the next start */
   return CM_OK;
 }

@@ -69,8 +69,9 @@ cm_status cm_store_scratch(const cm_store *store, char *path, cm_error *error);
  * which comes with the job's result (cm_jobs_finish), can do it again. A folder without a row is swept at the next start. */
 cm_status cm_mappings_place(cm_store *store, const char *finished, const char *id, cm_error *error);
 
-/* Removes row and files; CM_NOT_FOUND. Jobs keep the id of what they made. */
-cm_status cm_mappings_delete(cm_store *store, const char *id, cm_error *error);
+/* Removes row and files; CM_NOT_FOUND. Jobs keep the id of what they made. `unneeded`: only what a sweep's job has made that is not pinned, and
+ * that nobody else owns, was given or needs, as the deleting transaction sees it. */
+cm_status cm_mappings_delete(cm_store *store, const char *id, bool unneeded, cm_error *error);
 
 /* Number of mappings and their bytes on disk. */
 cm_status cm_mappings_count(cm_store *store, uint64_t *count, uint64_t *bytes, cm_error *error);

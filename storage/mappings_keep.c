@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "storage/blobs.h"
-#include "storage/mappings.h"
 #include "storage/pack.h"
 #include "storage/quotas.h"
 
@@ -61,8 +60,7 @@ cm_status cm_mappings_repack(cm_store *store, const cm_mapping_row *mapping, con
 {
   repacking r = {.mapping = mapping};
   cm_status status = cm_pack_folder(folder, &r.pack, error);
-  if (status == CM_OK && r.pack.bytes == NULL)
-    status = cm_fail(error, CM_CONFLICT, "it is too large to be packed");
+  CM_THEN_IF(status, r.pack.bytes == NULL, cm_fail(error, CM_CONFLICT, "it is too large to be packed"));
   CM_THEN(status, cm_database_write(store->database, repack, &r, error));
   cm_pack_clear(&r.pack);
   return status;

@@ -1,11 +1,8 @@
 #include "storage/monitor.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
+#include "base/hold.h"
 #include "storage/internal.h"
 
 enum { SERIES_MAX = 64 };
@@ -58,7 +55,7 @@ static cm_job_series *series_of(cm_monitor *monitor, const cm_job *job)
   if (second != NULL)
     (void)snprintf(preset, sizeof preset, "%.*s", (int)strcspn(second + 1, " "), second + 1);
   cm_job_series *found = NULL;
-  pthread_mutex_lock(&monitor->lock);
+  CM_HOLD(&monitor->lock);
   for (size_t i = 0; i < monitor->count && found == NULL; i++)
     if (strcmp(monitor->series[i]->kind, job->kind) == 0 && strcmp(monitor->series[i]->preset, preset) == 0)
       found = monitor->series[i];
@@ -67,7 +64,6 @@ static cm_job_series *series_of(cm_monitor *monitor, const cm_job *job)
     memcpy(found->preset, preset, sizeof found->preset);
     monitor->series[monitor->count++] = found;
   }
-  pthread_mutex_unlock(&monitor->lock);
   return found;
 }
 
@@ -84,10 +80,8 @@ void cm_monitor_job_ended(cm_monitor *monitor, const cm_job *job, cm_job_state s
 
 const cm_job_series *cm_monitor_jobs(cm_monitor *monitor, size_t number)
 {
-  pthread_mutex_lock(&monitor->lock);
-  const cm_job_series *series = number < monitor->count ? monitor->series[number] : NULL;
-  pthread_mutex_unlock(&monitor->lock);
-  return series;
+  CM_HOLD(&monitor->lock);
+  return number < monitor->count ? monitor->series[number] : NULL;
 }
 
 /* ---- what the database knows ---- */

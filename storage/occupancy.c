@@ -3,10 +3,6 @@
  * What can fail: a core is taken or broken (CM_CONFLICT), the state has changed under the caller (*mismatch). */
 #include "storage/occupancy.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/json.h"
 #include "storage/audit.h"
 #include "storage/clock.h"

@@ -1,9 +1,5 @@
 #include "storage/owners.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "library/private/cores.h"
 #include "storage/audit.h"
 #include "storage/internal.h"
 
@@ -136,8 +132,7 @@ cm_status cm_owners_get(cm_database *database, cm_object object, const char *id,
                         cm_owner *owner, cm_error *error)
 {
   cm_reading r;
-  if (object == CM_OBJECT_LEASE)
-    CM_TRY(cm_owners_get(database, CM_OBJECT_CHIP, chip, NULL, viewer, &(cm_owner){0}, error));
+  CM_TRY_IF(object == CM_OBJECT_LEASE, cm_owners_get(database, CM_OBJECT_CHIP, chip, NULL, viewer, &(cm_owner){0}, error));
   if (object == CM_OBJECT_CHIP && library_chip_preset_text(id) != NULL) {
     *owner = (cm_owner){0};
     return CM_OK;
@@ -188,8 +183,7 @@ static cm_status show(sqlite3 *handle, void *context, cm_error *error)
   CM_TRY(get(handle, work->object, work->id, &viewer, &work->owner, error));
   CM_TRY(check_widening(work, error));
   CM_TRY(show_in(handle, work, kinds[work->object].table, kinds[work->object].key, error));
-  if (kinds[work->object].shared)
-    CM_TRY(show_in(handle, work, "owners", "thing", error));
+  CM_TRY_IF(kinds[work->object].shared, show_in(handle, work, "owners", "thing", error));
   tell_change(work);
   if (work->object == CM_OBJECT_JOB && cm_owner_widens(&work->owner, work->given))
     return cm_sql_run(handle, NULL, error, "UPDATE jobs SET widened = 1 WHERE id = ?", "t", work->id);

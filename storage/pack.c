@@ -4,9 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <zlib.h>
 
@@ -252,8 +249,7 @@ cm_status cm_pack_note_in(sqlite3 *handle, const char *mapping, const cm_pack *p
                                     "INSERT INTO packs(mapping, sha256, content) VALUES(?, ?, ?)"
                                     " ON CONFLICT(mapping) DO UPDATE SET sha256 = excluded.sha256, content = excluded.content", "tt",
                                     mapping, pack->sha256);
-  if (status == CM_OK && sqlite3_bind_blob(statement, 3, pack->bytes, (int)pack->size, SQLITE_STATIC) != SQLITE_OK)
-    status = cm_whole(false, "a result", error);
+  CM_THEN_IF(status, sqlite3_bind_blob(statement, 3, pack->bytes, (int)pack->size, SQLITE_STATIC) != SQLITE_OK, cm_whole(false, "a result", error));
   (void)cm_sql_next(statement, &status, error);
   return cm_sql_end(statement, status, error);
 }

@@ -6,8 +6,6 @@
 #include "storage/positions.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "storage/turns.h"

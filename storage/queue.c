@@ -2,18 +2,13 @@
  * What can fail: the server dies while a job runs (jobs_recover.c), the attempt was superseded (finish changes no row), the
  * job's cores were taken while it ran (requeue), the machine is in want for a while (retry). */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/blobs.h"
 #include "storage/clock.h"
 #include "storage/derive.h"
 #include "storage/estimates.h"
 #include "storage/holders.h"
-#include "storage/jobs.h"
 #include "storage/jobs_internal.h"
 #include "storage/monitor.h"
 #include "storage/pack.h"
@@ -263,8 +258,7 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
   CM_TRY(check_attempt(handle, job, error));
   CM_TRY(cm_job_settle_in(handle, job, &seconds, error));
   CM_TRY(settle_owner(handle, job, &owner, error));
-  if (o->mapping != NULL)
-    CM_TRY(cm_estimate_learn_in(handle, job, seconds, error));
+  CM_TRY_IF(o->mapping != NULL, cm_estimate_learn_in(handle, job, seconds, error));
   if (o->region != NULL) {
     cm_lease_take take = {.chip = job->chip, .whose = owner, .owner = job->name, .job = job->id, .ttl = job->ttl,
                           .cores = o->region, .count = o->region_count};
@@ -273,10 +267,8 @@ static cm_status finish(sqlite3 *handle, void *context, cm_error *error)
       return error->status;
     }
   }
-  if (o->reused_mapping != NULL && cm_job_makes(job->kind)->object != CM_OBJECT_NONE)
-    CM_TRY(take_twin(handle, job, &owner, o->reused_mapping, &work->flag, error));
-  if (o->mapping != NULL)
-    CM_TRY(note_mapping(handle, o->mapping, &owner, o->pack, error));
+  CM_TRY_IF(o->reused_mapping != NULL && cm_job_makes(job->kind)->object != CM_OBJECT_NONE, take_twin(handle, job, &owner, o->reused_mapping, &work->flag, error));
+  CM_TRY_IF(o->mapping != NULL, note_mapping(handle, o->mapping, &owner, o->pack, error));
   for (size_t i = 0; i < work->blob_count; i++)
     CM_TRY(cm_blob_note_in(handle, &work->blobs[i], error));
   /* The mapping goes in before the move: a done job always has one, "" where it is of a kind that has none. */

@@ -1,7 +1,6 @@
 #include "storage/quotas.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "storage/internal.h"

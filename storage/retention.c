@@ -1,9 +1,5 @@
 #include "storage/retention.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/bin.h"
 #include "storage/holders.h"

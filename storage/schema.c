@@ -6,58 +6,38 @@
 /* A queued job that a worker may take now: it waits for no identical one and for no retry's time. */
 #define READY(row) "(" row ".state = 'queued' AND " row ".waits_for IS NULL AND " row ".retry_at IS NULL)"
 
-/* Counts of ready jobs per user and priority in blocks of 64, 64^2, ... sequence numbers: how many come before a job is
- * a sum of at most 64 numbers on each level. */
-#define RANKS(row, jobs) \
-  "(" row ".user, " row ".priority, 0, " row ".sequence >> 6, " jobs ")," \
-  "(" row ".user, " row ".priority, 1, " row ".sequence >> 12, " jobs ")," \
-  "(" row ".user, " row ".priority, 2, " row ".sequence >> 18, " jobs ")," \
-  "(" row ".user, " row ".priority, 3, " row ".sequence >> 24, " jobs ")," \
-  "(" row ".user, " row ".priority, 4, " row ".sequence >> 30, " jobs ")"
-#define ADD_RANKS(row, jobs) \
-  "INSERT INTO queue_ranks(user, priority, level, bucket, jobs) VALUES " RANKS(row, jobs) \
-  " ON CONFLICT(user, priority, level, bucket) DO UPDATE SET jobs = jobs + excluded.jobs;"
-#define DROP_RANK(row, level, shift) \
-  "DELETE FROM queue_ranks WHERE user = " row ".user AND priority = " row ".priority AND level = " level \
-  " AND bucket = " row ".sequence >> " shift " AND jobs = 0;"
-#define DROP_RANKS(row) \
-  DROP_RANK(row, "0", "6") DROP_RANK(row, "1", "12") DROP_RANK(row, "2", "18") DROP_RANK(row, "3", "24") \
-  DROP_RANK(row, "4", "30")
-#define ADD_TOTALS(row, ready, queued) \
-  "INSERT INTO queue_totals(user, priority, ready, queued) VALUES(" row ".user, " row ".priority, " ready ", " queued ")" \
-  " ON CONFLICT(user, priority) DO UPDATE SET ready = ready + excluded.ready, queued = queued + excluded.queued;"
-#define DROP_TOTALS(row) \
-  "DELETE FROM queue_totals WHERE user = " row ".user AND priority = " row ".priority AND queued = 0;"
 #define ADD_STATE(row, jobs) \
   "INSERT INTO job_totals(state, jobs) VALUES(" row ".state, " jobs ")" \
   " ON CONFLICT(state) DO UPDATE SET jobs = jobs + excluded.jobs;"
-/* The same with the lane that a job waits in, as ranks and totals are kept since there are lanes. */
-#define LANE_RANKS(row, jobs) \
+/* Counts of ready jobs per user, lane and priority in blocks of 64, 64^2, ... sequence numbers: how many come before a job is
+ * a sum of at most 64 numbers on each level. */
+#define RANKS(row, jobs) \
   "(" row ".user, " row ".lane, " row ".priority, 0, " row ".sequence >> 6, " jobs ")," \
   "(" row ".user, " row ".lane, " row ".priority, 1, " row ".sequence >> 12, " jobs ")," \
   "(" row ".user, " row ".lane, " row ".priority, 2, " row ".sequence >> 18, " jobs ")," \
   "(" row ".user, " row ".lane, " row ".priority, 3, " row ".sequence >> 24, " jobs ")," \
   "(" row ".user, " row ".lane, " row ".priority, 4, " row ".sequence >> 30, " jobs ")"
-#define ADD_LANE_RANKS(row, jobs) \
-  "INSERT INTO queue_ranks(user, lane, priority, level, bucket, jobs) VALUES " LANE_RANKS(row, jobs) \
+#define ADD_RANKS(row, jobs) \
+  "INSERT INTO queue_ranks(user, lane, priority, level, bucket, jobs) VALUES " RANKS(row, jobs) \
   " ON CONFLICT(user, lane, priority, level, bucket) DO UPDATE SET jobs = jobs + excluded.jobs;"
-#define DROP_LANE_RANK(row, level, shift) \
+#define DROP_RANK(row, level, shift) \
   "DELETE FROM queue_ranks WHERE user = " row ".user AND lane = " row ".lane AND priority = " row ".priority" \
   " AND level = " level " AND bucket = " row ".sequence >> " shift " AND jobs = 0;"
-#define DROP_LANE_RANKS(row) \
-  DROP_LANE_RANK(row, "0", "6") DROP_LANE_RANK(row, "1", "12") DROP_LANE_RANK(row, "2", "18") \
-  DROP_LANE_RANK(row, "3", "24") DROP_LANE_RANK(row, "4", "30")
-#define ADD_LANE_TOTALS(row, ready, ready_ms, queued) \
+#define DROP_RANKS(row) \
+  DROP_RANK(row, "0", "6") DROP_RANK(row, "1", "12") DROP_RANK(row, "2", "18") \
+  DROP_RANK(row, "3", "24") DROP_RANK(row, "4", "30")
+#define ADD_TOTALS(row, ready, ready_ms, queued) \
   "INSERT INTO queue_totals(user, lane, priority, ready, ready_ms, queued)" \
   " VALUES(" row ".user, " row ".lane, " row ".priority, " ready ", " ready_ms ", " queued ")" \
   " ON CONFLICT(user, lane, priority) DO UPDATE SET ready = ready + excluded.ready," \
   " ready_ms = ready_ms + excluded.ready_ms, queued = queued + excluded.queued;"
-#define DROP_LANE_TOTALS(row) \
+#define DROP_TOTALS(row) \
   "DELETE FROM queue_totals WHERE user = " row ".user AND lane = " row ".lane AND priority = " row ".priority AND queued = 0;"
 /* As storage/holders.h has it. */
 #define JOB_SOURCE \
   "CASE WHEN json_valid(options) THEN json_extract(options, CASE kind WHEN 'simulate' THEN '$.mapping' ELSE '$.from' END) END"
 #define JOB_LEVELS "CASE WHEN json_valid(options) THEN json_extract(options, '$.levels_from') END"
+#define OLD(what, name) "DROP " what " IF EXISTS " name ";"
 #define TRIGGER(name, event, condition, steps) \
   "CREATE TRIGGER " name " AFTER " event " ON jobs WHEN " condition " BEGIN " steps " END;"
 
@@ -159,45 +139,18 @@ const char *const cm_schema_steps[] = {
   "CREATE INDEX jobs_network_state ON jobs(network, state);"
   "CREATE INDEX jobs_by_state ON jobs(state);"
   "CREATE INDEX jobs_by_user ON jobs(user);"
-  "CREATE INDEX jobs_ready ON jobs(user, priority)"
-  "  WHERE state = 'queued' AND waits_for IS NULL AND retry_at IS NULL;"
   "CREATE INDEX jobs_waiting ON jobs(waits_for) WHERE waits_for IS NOT NULL;"
   "CREATE INDEX jobs_retry ON jobs(retry_at) WHERE retry_at IS NOT NULL;"
   "UPDATE jobs SET waits_for = NULL WHERE waits_for IS NOT NULL AND NOT (state = 'queued'"
   "  AND EXISTS (SELECT 1 FROM jobs o WHERE o.id = jobs.waits_for AND o.state = 'running'));"
 
-  "CREATE TABLE queue_ranks ("
-  "  user TEXT NOT NULL, priority INTEGER NOT NULL, level INTEGER NOT NULL, bucket INTEGER NOT NULL,"
-  "  jobs INTEGER NOT NULL, PRIMARY KEY (user, priority, level, bucket)) WITHOUT ROWID;"
-  "CREATE TABLE queue_totals ("
-  "  user TEXT NOT NULL, priority INTEGER NOT NULL, ready INTEGER NOT NULL, queued INTEGER NOT NULL,"
-  "  PRIMARY KEY (user, priority)) WITHOUT ROWID;"
-  "CREATE INDEX queue_priority ON queue_totals(priority) WHERE ready > 0;"
   "CREATE TABLE job_totals (state TEXT PRIMARY KEY, jobs INTEGER NOT NULL) WITHOUT ROWID;"
 
-  "WITH level(level, shift) AS (VALUES (0, 6), (1, 12), (2, 18), (3, 24), (4, 30))"
-  "  INSERT INTO queue_ranks SELECT user, priority, level, sequence >> shift, count(*) FROM jobs, level"
-  "  WHERE " READY("jobs") " GROUP BY 1, 2, 3, 4;"
-  "INSERT INTO queue_totals SELECT user, priority, sum(" READY("jobs") "), count(*) FROM jobs WHERE state = 'queued'"
-  "  GROUP BY 1, 2;"
   "INSERT INTO job_totals SELECT state, count(*) FROM jobs GROUP BY 1;"
 
   TRIGGER("jobs_total_in", "INSERT", "true", ADD_STATE("new", "1"))
   TRIGGER("jobs_total_out", "DELETE", "true", ADD_STATE("old", "-1"))
   TRIGGER("jobs_total_move", "UPDATE OF state", "old.state <> new.state", ADD_STATE("old", "-1") ADD_STATE("new", "1"))
-  TRIGGER("jobs_queued_in", "INSERT", "new.state = 'queued'", ADD_TOTALS("new", "0", "1"))
-  TRIGGER("jobs_queued_out", "DELETE", "old.state = 'queued'", ADD_TOTALS("old", "0", "-1") DROP_TOTALS("old"))
-  TRIGGER("jobs_queued_on", "UPDATE OF state", "old.state <> 'queued' AND new.state = 'queued'",
-          ADD_TOTALS("new", "0", "1"))
-  TRIGGER("jobs_queued_off", "UPDATE OF state", "old.state = 'queued' AND new.state <> 'queued'",
-          ADD_TOTALS("old", "0", "-1") DROP_TOTALS("old"))
-  TRIGGER("jobs_ready_in", "INSERT", READY("new"), ADD_RANKS("new", "1") ADD_TOTALS("new", "1", "0"))
-  TRIGGER("jobs_ready_out", "DELETE", READY("old"),
-          ADD_RANKS("old", "-1") DROP_RANKS("old") ADD_TOTALS("old", "-1", "0") DROP_TOTALS("old"))
-  TRIGGER("jobs_ready_on", "UPDATE OF state, waits_for, retry_at", "NOT " READY("old") " AND " READY("new"),
-          ADD_RANKS("new", "1") ADD_TOTALS("new", "1", "0"))
-  TRIGGER("jobs_ready_off", "UPDATE OF state, waits_for, retry_at", READY("old") " AND NOT " READY("new"),
-          ADD_RANKS("old", "-1") DROP_RANKS("old") ADD_TOTALS("old", "-1", "0") DROP_TOTALS("old"))
   TRIGGER("jobs_twin_over", "UPDATE OF state", "old.state = 'running' AND new.state <> 'running'",
           "UPDATE jobs SET waits_for = NULL WHERE waits_for = new.id AND state = 'queued';"),
 
@@ -258,10 +211,10 @@ const char *const cm_schema_steps[] = {
   "  size REAL NOT NULL, seconds REAL NOT NULL);"
   "CREATE INDEX job_times_class ON job_times(class, id);"
 
-  "DROP TRIGGER jobs_queued_in;" "DROP TRIGGER jobs_queued_out;" "DROP TRIGGER jobs_queued_on;"
-  "DROP TRIGGER jobs_queued_off;" "DROP TRIGGER jobs_ready_in;" "DROP TRIGGER jobs_ready_out;"
-  "DROP TRIGGER jobs_ready_on;" "DROP TRIGGER jobs_ready_off;"
-  "DROP INDEX queue_priority;" "DROP TABLE queue_ranks;" "DROP TABLE queue_totals;" "DROP INDEX jobs_ready;"
+  /* What a release without lanes kept in their place. */
+  OLD("TRIGGER", "jobs_queued_in") OLD("TRIGGER", "jobs_queued_out") OLD("TRIGGER", "jobs_queued_on") OLD("TRIGGER", "jobs_queued_off")
+  OLD("TRIGGER", "jobs_ready_in") OLD("TRIGGER", "jobs_ready_out") OLD("TRIGGER", "jobs_ready_on") OLD("TRIGGER", "jobs_ready_off")
+  OLD("TABLE", "queue_ranks") OLD("TABLE", "queue_totals") OLD("INDEX", "jobs_ready")
   "CREATE INDEX jobs_ready ON jobs(user, lane, priority)"
   "  WHERE state = 'queued' AND waits_for IS NULL AND retry_at IS NULL;"
   "CREATE TABLE queue_ranks ("
@@ -276,22 +229,22 @@ const char *const cm_schema_steps[] = {
   "  WHERE " READY("jobs") " GROUP BY 1, 2, 3, 4, 5;"
   "INSERT INTO queue_totals SELECT user, lane, priority, sum(" READY("jobs") "), sum(" READY("jobs") " * expected_ms),"
   "  count(*) FROM jobs WHERE state = 'queued' GROUP BY 1, 2, 3;"
-  TRIGGER("jobs_queued_in", "INSERT", "new.state = 'queued'", ADD_LANE_TOTALS("new", "0", "0", "1"))
-  TRIGGER("jobs_queued_out", "DELETE", "old.state = 'queued'", ADD_LANE_TOTALS("old", "0", "0", "-1") DROP_LANE_TOTALS("old"))
+  TRIGGER("jobs_queued_in", "INSERT", "new.state = 'queued'", ADD_TOTALS("new", "0", "0", "1"))
+  TRIGGER("jobs_queued_out", "DELETE", "old.state = 'queued'", ADD_TOTALS("old", "0", "0", "-1") DROP_TOTALS("old"))
   TRIGGER("jobs_queued_on", "UPDATE OF state", "old.state <> 'queued' AND new.state = 'queued'",
-          ADD_LANE_TOTALS("new", "0", "0", "1"))
+          ADD_TOTALS("new", "0", "0", "1"))
   TRIGGER("jobs_queued_off", "UPDATE OF state", "old.state = 'queued' AND new.state <> 'queued'",
-          ADD_LANE_TOTALS("old", "0", "0", "-1") DROP_LANE_TOTALS("old"))
+          ADD_TOTALS("old", "0", "0", "-1") DROP_TOTALS("old"))
   TRIGGER("jobs_ready_in", "INSERT", READY("new"),
-          ADD_LANE_RANKS("new", "1") ADD_LANE_TOTALS("new", "1", "new.expected_ms", "0"))
+          ADD_RANKS("new", "1") ADD_TOTALS("new", "1", "new.expected_ms", "0"))
   TRIGGER("jobs_ready_out", "DELETE", READY("old"),
-          ADD_LANE_RANKS("old", "-1") DROP_LANE_RANKS("old") ADD_LANE_TOTALS("old", "-1", "-old.expected_ms", "0")
-          DROP_LANE_TOTALS("old"))
+          ADD_RANKS("old", "-1") DROP_RANKS("old") ADD_TOTALS("old", "-1", "-old.expected_ms", "0")
+          DROP_TOTALS("old"))
   TRIGGER("jobs_ready_on", "UPDATE OF state, waits_for, retry_at", "NOT " READY("old") " AND " READY("new"),
-          ADD_LANE_RANKS("new", "1") ADD_LANE_TOTALS("new", "1", "new.expected_ms", "0"))
+          ADD_RANKS("new", "1") ADD_TOTALS("new", "1", "new.expected_ms", "0"))
   TRIGGER("jobs_ready_off", "UPDATE OF state, waits_for, retry_at", READY("old") " AND NOT " READY("new"),
-          ADD_LANE_RANKS("old", "-1") DROP_LANE_RANKS("old") ADD_LANE_TOTALS("old", "-1", "-old.expected_ms", "0")
-          DROP_LANE_TOTALS("old")),
+          ADD_RANKS("old", "-1") DROP_RANKS("old") ADD_TOTALS("old", "-1", "-old.expected_ms", "0")
+          DROP_TOTALS("old")),
 
   /* Quotas, and what counts for those on a time. */
   "CREATE TABLE quotas (is_group INTEGER NOT NULL, name TEXT NOT NULL, quota TEXT NOT NULL, most REAL NOT NULL,"

@@ -8,15 +8,12 @@
 #include <fcntl.h>
 #include <nettle/sha2.h>
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/run.h"
+#include "base/hold.h"
 #include "storage/blobs.h"
-#include "storage/digest.h"
 #include "storage/internal.h"
 #include "storage/log.h"
 
@@ -53,12 +50,10 @@ static bool rest(cm_scrub *s, double seconds)
   const double ends = (double)until.tv_sec + (double)until.tv_nsec / 1e9 + seconds;
   until.tv_sec = (time_t)ends;
   until.tv_nsec = (long)((ends - (double)until.tv_sec) * 1e9);
-  pthread_mutex_lock(&s->lock);
+  CM_HOLD(&s->lock);
   while (!s->stopping && pthread_cond_timedwait(&s->changed, &s->lock, &until) != ETIMEDOUT)
     ;
-  const bool on = !s->stopping;
-  pthread_mutex_unlock(&s->lock);
-  return on;
+  return !s->stopping;
 }
 
 /* Rests for what was done since `began`. */
@@ -101,8 +96,7 @@ static cm_status ask(sqlite3 *handle, thing *t, const char *query, const char *n
 static cm_status next(sqlite3 *handle, thing *t, cm_error *error)
 {
   static const char packs[] = "SELECT mapping, sha256, length(content), content FROM packs WHERE mapping > ? ORDER BY mapping LIMIT 1";
-  if (!t->packed)
-    CM_TRY(ask(handle, t, "SELECT path, sha256, bytes FROM blobs WHERE path > ? ORDER BY path LIMIT 1", t->noted.path, error));
+  CM_TRY_IF(!t->packed, ask(handle, t, "SELECT path, sha256, bytes FROM blobs WHERE path > ? ORDER BY path LIMIT 1", t->noted.path, error));
   if (t->there && !t->packed)
     return CM_OK;
   char after[PATH_LENGTH];
@@ -311,8 +305,6 @@ cm_scrub_counts cm_scrub_count(const cm_store *store)
 {
   if (store->scrub == NULL)
     return (cm_scrub_counts){0};
-  pthread_mutex_lock(&store->scrub->lock);
-  const cm_scrub_counts counts = store->scrub->counts;
-  pthread_mutex_unlock(&store->scrub->lock);
-  return counts;
+  CM_HOLD(&store->scrub->lock);
+  return store->scrub->counts;
 }

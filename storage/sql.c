@@ -1,12 +1,7 @@
 /* Statements: what closures on the database use. A statement is kept by its connection when it ends, and lent to the next of
  * the same text: to compile it takes longer than to run it. */
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
-#include "storage/database.h"
 #include "storage/internal.h"
 
 /* ---- kept statements ---- */

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <pthread.h>
-#include <stdint.h>
 
 #include "base/file.h"
 #include "storage/digest.h"

@@ -3,11 +3,8 @@
 #include "storage/sweep_jobs.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
-#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/derive.h"
 #include "storage/jobs_internal.h"
@@ -44,28 +41,17 @@ static cm_status add_note(cm_sweep_news *news, const cm_sweep_note *note, cm_err
   return CM_OK;
 }
 
-/* A mapping goes that this sweep's job made and that nobody else is served by: not pinned, and not the result of another job. */
-static bool drop_one(cm_store *store, const char *mapping)
-{
-  cm_error ignored; /* it stays, and a rule takes it */
-  bool free = false;
-  return cm_database_find(store->database, NULL, &ignored,
-                          "SELECT EXISTS (SELECT 1 FROM mappings m, jobs j WHERE m.id = ?1 AND j.id = m.job AND j.sweep IS NOT NULL AND j.lease IS NULL"
-                          " AND m.pinned = 0 AND NOT EXISTS (SELECT 1 FROM owners WHERE thing = ?1)"
-                          " AND NOT EXISTS (SELECT 1 FROM jobs o INDEXED BY jobs_mapping WHERE o.mapping = ?1 AND o.id <> j.id"
-                          " AND o.kind <> 'sweep'))", "t>b", mapping, &free) == CM_OK &&
-         free && cm_mappings_delete(store, mapping, &ignored) == CM_OK;
-}
-
-/* With the rest of its Pareto set, as far as that may go too. */
+/* A mapping that nobody needs goes, and the rest of its Pareto set as far as that may go too; one that stays a rule takes. */
 static void drop(cm_store *store, const char *mapping)
 {
   cm_error ignored;
   char point[CM_ID_MAX];
-  bool gone = drop_one(store, mapping), found = true;
-  while (gone && cm_database_find(store->database, &found, &ignored, "SELECT id FROM mappings WHERE pareto = ? ORDER BY point LIMIT 1", "t>t", mapping,
-                                  CM_INTO(point)) == CM_OK && found)
-    gone = drop_one(store, point);
+  bool found = true;
+  (void)snprintf(point, sizeof point, "%s", mapping);
+  while (found && cm_mappings_delete(store, point, true, &ignored) == CM_OK)
+    if (cm_database_find(store->database, &found, &ignored, "SELECT id FROM mappings WHERE pareto = ? ORDER BY point LIMIT 1", "t>t", mapping,
+                         CM_INTO(point)) != CM_OK)
+      return;
 }
 
 void cm_sweep_tell(cm_store *store, cm_sweep_news *news)

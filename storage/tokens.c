@@ -1,10 +1,7 @@
 #include "storage/tokens.h"
 
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/internal.h"
 

@@ -1,7 +1,5 @@
 /* Whose turn it is: the user who has used least for his share, of the highest priority. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "storage/turns.h"
 #include "storage/quotas.h"

@@ -4,12 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/quotas.h"
 #include "storage/internal.h"

@@ -1,10 +1,5 @@
 #include "storage/users.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "storage/audit.h"
 #include "storage/holders.h"
 #include "storage/internal.h"

@@ -6,8 +6,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "base/memory.h"
 #include "base/status.h"

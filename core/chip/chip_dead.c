@@ -1,8 +1,4 @@
 /* Reads and prints what of a chip is dead: cores, and the links of a plain mesh. What can fail: places outside the chip, memory. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/order.h"
 #include "core/chip/chip_read.h"
 #include "core/chip/json.h"

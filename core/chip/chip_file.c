@@ -2,11 +2,8 @@
  * missing fields, numbers out of range, memory. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/json.h"
-#include "core/chip/chip.h"
 #include "core/chip/chip_read.h"
 #include "core/chip/classes.h"
 #include "core/chip/interconnect/interconnect.h"

@@ -1,6 +1,5 @@
 /* Reads and prints what a core holds at most. What can fail: fields that contradict each other, numbers out of range. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "core/chip/chip_read.h"
 #include "core/chip/json.h"

@@ -1,10 +1,6 @@
 /* Chips by name: presets, files, and meshes without a name. */
 #include "core/chip/chip.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "core/chip/presets.h"
 

@@ -2,8 +2,6 @@
 #include "core/chip/classes.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/chip/chip_read.h"
 #include "core/chip/json.h"

@@ -2,7 +2,6 @@
 #include "core/chip/costs.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "core/chip/json.h"
 

@@ -3,8 +3,6 @@
 #include "core/chip/costs_fit.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { ROUNDS = 40 };
 

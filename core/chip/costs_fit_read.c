@@ -1,8 +1,6 @@
 /* Happy path: names of columns, then a core a line. What can fail: columns that are unknown or missing, cells that are no numbers, runs in pieces; memory. */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/chip/costs_fit.h"
 

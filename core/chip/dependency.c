@@ -1,9 +1,5 @@
 #include "core/chip/dependency.h"
 
-#include <stdio.h>
-
-#include "core/chip/turns.h"
-
 cm_status cm_dependencies_new(const cm_chip *chip, cm_memory *memory, cm_dependencies *graph, cm_error *error)
 {
   cm_dependencies g = {.routers_x = cm_chip_routers_x(chip), .routers_y = cm_chip_routers_y(chip), .low = UINT32_MAX};

@@ -1,8 +1,6 @@
 /* Counts over the free cores of a chip, row by row. What can fail: memory. */
 #include "core/chip/occupancy.h"
 
-#include <string.h>
-
 #include "core/chip/region_search.h"
 
 /* Every maximal free rectangle ends in some row, of equal rows in the last; a stack of rising columns meets them all in one

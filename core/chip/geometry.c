@@ -2,8 +2,6 @@
 #include "core/chip/geometry.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/chip/reach.h"
 

@@ -1,8 +1,5 @@
 #include "core/chip/image_limits.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/chip/chip_read.h"
 #include "core/chip/json.h"
 

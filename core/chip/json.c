@@ -1,7 +1,5 @@
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "core/chip/json.h"

@@ -3,11 +3,10 @@
 #include "core/chip/occupancy.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/foreign.h"
 #include "base/json.h"
+#include "base/order.h"
 #include "core/chip/json.h"
 
 enum { OWNER_NAME_MAX = 128, OCCUPANCY_BYTES_MAX = 64 << 20 };
@@ -105,13 +104,7 @@ static cm_status set(change *c, uint32_t core, cm_core_state state, uint32_t own
 static bool is_dead(const cm_chip *chip, uint32_t core)
 {
   uint32_t low = 0, high = chip->dead_core_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (chip->dead_cores[middle] < core)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  CM_BISECT(low, high, middle, chip->dead_cores[middle] < core)
   return low < chip->dead_core_count && chip->dead_cores[low] == core;
 }
 

@@ -2,9 +2,6 @@
 #include "core/chip/occupancy.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/order.h"

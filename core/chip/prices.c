@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "core/chip/interconnect/sets.h"
-#include "core/chip/region_search.h"
 #include "core/chip/reach.h"
 
 enum { RING_MAX = 4096 };

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char header[] = "run,device,kind,operator,operations,ns";
 enum { CELLS = 6, RUNS_MAX = 4096 };
@@ -200,8 +198,7 @@ static cm_status fit_rates(fit *f, cm_error *error)
     group *g = &f->groups[k];
     if (strchr(g->name, '/') == NULL)
       g->ns = mean_of_type(f, g);
-    if (g->ns > 0)
-      CM_TRY(put_rate(&f->target->device[g->device], g, error));
+    CM_TRY_IF(g->ns > 0, put_rate(&f->target->device[g->device], g, error));
   }
   return CM_OK;
 }

@@ -3,8 +3,6 @@
  * What can fail: memory. */
 #include "core/chip/reach.h"
 
-#include <stdlib.h>
-
 #include "base/order.h"
 #include "core/chip/interconnect/sets.h"
 #include "core/chip/turns.h"

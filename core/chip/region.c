@@ -3,8 +3,6 @@
 #include "core/chip/region.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "core/chip/region_search.h"

@@ -7,8 +7,6 @@
 #include "core/chip/region_search.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "core/chip/interconnect/sets.h"

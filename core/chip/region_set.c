@@ -2,8 +2,6 @@
 #include "base/order.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double exchange_work = 1 << 23; /* in cores of the chip */
 

@@ -1,8 +1,6 @@
 /* What targets say of their devices: rates, lanes, cores, hops. target_read.c reads and prints them. */
 #include "core/chip/target.h"
 
-#include <string.h>
-
 #include "core/chip/chip.h"
 
 const char *cm_unit_name(cm_unit_kind kind)

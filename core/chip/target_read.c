@@ -1,9 +1,6 @@
 /* Reads the machine part of chip files. What can fail: unknown or missing fields, numbers out of range, cores
  * that are dead or not there, the form that chip files had when programs and tiles were two models of a chip. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "core/chip/json.h"

@@ -1,8 +1,6 @@
 /* Trees under turn rules. What can fail: memory, and targets that dead links cut off. */
 #include "core/chip/turn_trees.h"
 
-#include <string.h>
-
 enum { QUADRANTS = 4, NO_SHAPE = UINT8_MAX };
 
 typedef struct point {

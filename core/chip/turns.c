@@ -1,7 +1,5 @@
 #include "core/chip/turns.h"
 
-#include <stdio.h>
-
 const char *cm_turn_rule_name(cm_turn_rule rule)
 {
   static const char *const names[CM_TURN_RULES] = {

@@ -72,8 +72,6 @@ cm_status cm_fabric_cost_of(const cm_fabric_placing *p, cm_run *run, cm_fabric_c
   CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(c.seen, chips), CM_ARRAY(c.subset, chips), CM_ARRAY(c.touched, chips)));
   for (uint32_t net = 0; status == CM_OK && net < p->nets->count; net++)
     add_net(&c, net);
-  void *const arrays[] = {c.known, c.seen, c.subset, c.touched};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-    cm_free(arrays[i]);
+  CM_FREE(c.known, c.seen, c.subset, c.touched);
   CM_END(status, *cost = c.cost, );
 }

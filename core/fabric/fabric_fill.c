@@ -192,8 +192,6 @@ cm_status cm_fabric_fill(cm_fabric_placing *p, cm_run *run, cm_error *error)
                              CM_ARRAY(f.order, chips), CM_ARRAY(f.pinned_first, (size_t)chips + 1),
                              CM_ARRAY(f.pinned, f.pinned_count)));
   CM_THEN(status, fill_all(&f, run, error));
-  void *const arrays[] = {f.here, f.pull, f.touched, f.flow_seen, f.targets_seen, f.heap, f.order, f.pinned_first, f.pinned};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-    cm_free(arrays[i]);
+  CM_FREE(f.here, f.pull, f.touched, f.flow_seen, f.targets_seen, f.heap, f.order, f.pinned_first, f.pinned);
   return status;
 }

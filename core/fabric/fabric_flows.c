@@ -1,7 +1,5 @@
 #include "core/fabric/fabric_flows.h"
 
-#include <stdlib.h>
-
 enum { SIDE_MAX = 4096 };
 
 static const int step_x[CM_FABRIC_LINKS] = {1, 1, 0, -1, -1, 0}, step_y[CM_FABRIC_LINKS] = {0, 1, 1, 0, -1, -1};

@@ -3,9 +3,6 @@
  * SpiNNaker Project, Proceedings of the IEEE 2014). What stands on chips are groups of vertices, a core each. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/memory.h"
 
 enum { CM_FABRIC_LINKS = 6 };

@@ -49,12 +49,8 @@ cm_status cm_fabric_nets_make(const cm_flows *flows, const cm_fabric_groups *gro
   const uint64_t pins = flows->own_first[flows->senders] + flows->common_first[flows->families] + 2 * (uint64_t)flows->senders;
   const uint32_t count = flows->senders + flows->families;
   *nets = (cm_fabric_nets){.count = count};
-  if (CM_NEW(memory, nets->first, (size_t)count + 1, error) != CM_OK || CM_NEW(memory, nets->source, count, error) != CM_OK || CM_NEW(memory, nets->weight, count, error) != CM_OK ||
-      CM_NEW(memory, nets->pin, pins, error) != CM_OK || CM_NEW(memory, nets->of, pins, error) != CM_OK ||
-      CM_NEW(memory, nets->of_first, (size_t)groups->count + 1, error) != CM_OK) {
-    cm_fabric_nets_free(nets);
-    return error->status;
-  }
+  CM_TRY_OR(CM_NEW_ALL(memory, error, CM_ARRAY(nets->first, (size_t)count + 1), CM_ARRAY(nets->source, count), CM_ARRAY(nets->weight, count),
+                       CM_ARRAY(nets->pin, pins), CM_ARRAY(nets->of, pins), CM_ARRAY(nets->of_first, (size_t)groups->count + 1)), cm_fabric_nets_free(nets));
   put_nets(nets, flows, groups);
   put_groups(nets, groups->count);
   return CM_OK;
@@ -62,7 +58,5 @@ cm_status cm_fabric_nets_make(const cm_flows *flows, const cm_fabric_groups *gro
 
 void cm_fabric_nets_free(cm_fabric_nets *nets)
 {
-  void *const arrays[] = {nets->first, nets->source, nets->pin, nets->weight, nets->of_first, nets->of};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-    cm_free(arrays[i]);
+  CM_FREE(nets->first, nets->source, nets->pin, nets->weight, nets->of_first, nets->of);
 }

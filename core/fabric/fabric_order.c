@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "base/order.h"
 #include "core/fabric/fabric_placing.h"
 
@@ -142,8 +140,6 @@ cm_status cm_fabric_lay(cm_fabric_placing *p, const cm_flows *flows, bool bands,
     cm_fabric_order_chips(p->f, l.rows, l.order);
     lay(&l);
   }
-  void *const arrays[] = {l.order, l.follows, l.ahead};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-    cm_free(arrays[i]);
+  CM_FREE(l.order, l.follows, l.ahead);
   return status;
 }

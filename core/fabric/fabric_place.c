@@ -1,8 +1,6 @@
 #include "core/fabric/fabric_place.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/order.h"
 #include "core/fabric/fabric_placing.h"
 
 typedef struct placing {
@@ -54,15 +52,7 @@ typedef struct ranked {
   uint32_t cores, group;
 } ranked;
 
-static int larger_first(const void *a, const void *b)
-{
-  const ranked *x = a, *y = b;
-  if (x->cores != y->cores)
-    return x->cores > y->cores ? -1 : 1;
-  if (x->memory != y->memory)
-    return x->memory > y->memory ? -1 : 1;
-  return x->group < y->group ? -1 : 1;
-}
+CM_ORDER(larger_first, ranked, CM_FALLING(cores) CM_FALLING(memory) CM_RISING(group))
 
 static cm_status order_groups(placing *p, cm_memory *memory, cm_error *error)
 {
@@ -213,10 +203,11 @@ static cm_status place(placing *p, const cm_flows *flows, const uint32_t *start,
 {
   const uint32_t chips = cm_fabric_chips(p->base.f), groups = p->base.groups->count;
   cm_memory *memory = run->memory;
-  if (CM_NEW(memory, p->base.cores, chips, error) != CM_OK || CM_NEW(memory, p->base.memory, chips, error) != CM_OK || CM_NEW(memory, p->seen, chips, error) != CM_OK ||
-      CM_NEW(memory, p->queue, chips, error) != CM_OK || CM_NEW(memory, p->order, groups, error) != CM_OK || CM_NEW(memory, p->home, groups, error) != CM_OK ||
-      order_groups(p, memory, error) != CM_OK || find_homes(p, start, flows->vertices, error) != CM_OK || begin(p, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(p->base.cores, chips), CM_ARRAY(p->base.memory, chips), CM_ARRAY(p->seen, chips),
+                    CM_ARRAY(p->queue, chips), CM_ARRAY(p->order, groups), CM_ARRAY(p->home, groups)));
+  CM_TRY(order_groups(p, memory, error));
+  CM_TRY(find_homes(p, start, flows->vertices, error));
+  CM_TRY(begin(p, error));
   return start != NULL ? put_by_homes(p, error) : put_by_flows(p, flows, run, error);
 }
 
@@ -231,8 +222,6 @@ cm_status cm_fabric_place(const cm_flows *flows, const cm_fabric_groups *groups,
   CM_THEN(status, place(&p, flows, start, run, error));
   if (status == CM_OK && groups->count > 0)
     memcpy(chip, p.base.chip, groups->count * sizeof *chip);
-  void *const arrays[] = {p.base.chip, p.base.cores, p.base.memory, p.home, p.order, p.seen, p.queue};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-    cm_free(arrays[i]);
+  CM_FREE(p.base.chip, p.base.cores, p.base.memory, p.home, p.order, p.seen, p.queue);
   return status;
 }

@@ -1,7 +1,5 @@
 #include "core/fabric/fabric_routes.h"
 
-#include <string.h>
-
 #include "core/fabric/fabric_tree.h"
 
 enum { LINK_BITS = (1 << CM_FABRIC_LINKS) - 1 };
@@ -252,9 +250,7 @@ cm_status cm_fabric_route(const cm_flows *flows, const uint32_t *chip, cm_run *r
   cm_status status = cm_fabric_tree_new(f, run->memory, &r.tree, error);
   CM_THEN(status, route_all(&r, error));
   cm_fabric_tree_free(&r.tree);
-  void *const arrays[] = {r.want, r.cores, r.walk, r.route, r.from, r.first, r.head, r.next};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-    cm_free(arrays[i]);
+  CM_FREE(r.want, r.cores, r.walk, r.route, r.from, r.first, r.head, r.next);
   CM_END(status, (*routes = (cm_fabric_routes){.entry = r.entry, .count = r.count, .links = r.links}), cm_free(r.entry));
 }
 

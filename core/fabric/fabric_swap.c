@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "base/annealing.h"
 #include "base/order.h"
 #include "core/fabric/fabric_placing.h"
@@ -233,8 +231,6 @@ cm_status cm_fabric_swap(cm_fabric_placing *p, cm_run *run, cm_error *error)
                              CM_ARRAY(s.used_cores, chips), CM_ARRAY(s.used_memory, chips), CM_ARRAY(s.seen, chips),
                              CM_ARRAY(s.pins, chips)));
   CM_THEN(status, swap_all(&s, run, error));
-  void *const arrays[] = {s.pair, s.first, s.place, s.stands, s.pinned, s.used_cores, s.used_memory, s.seen, s.pins};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-    cm_free(arrays[i]);
+  CM_FREE(s.pair, s.first, s.place, s.stands, s.pinned, s.used_cores, s.used_memory, s.seen, s.pins);
   return status;
 }

@@ -1,7 +1,5 @@
 #include "core/fabric/fabric_tree.h"
 
-#include <string.h>
-
 static unsigned opposite(unsigned link)
 {
   return (link + 3) % CM_FABRIC_LINKS;
@@ -32,9 +30,7 @@ cm_status cm_fabric_tree_new(const cm_chip_grid *f, cm_memory *memory, cm_fabric
 
 void cm_fabric_tree_free(cm_fabric_tree *tree)
 {
-  void *const arrays[] = {tree->works, tree->link, tree->member, tree->wanted, tree->chip, tree->joined, tree->seen, tree->queue, tree->back, tree->steps, tree->again, tree->taken};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-    cm_free(arrays[i]);
+  CM_FREE(tree->works, tree->link, tree->member, tree->wanted, tree->chip, tree->joined, tree->seen, tree->queue, tree->back, tree->steps, tree->again, tree->taken);
 }
 
 /* A stamp that no element of an array has. */

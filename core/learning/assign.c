@@ -2,9 +2,6 @@
  * to the next one east and west of it, itself included, that has a free core left. */
 #include "core/learning/assign.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/order.h"
 
 enum { NOWHERE = UINT32_MAX };

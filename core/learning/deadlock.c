@@ -2,7 +2,6 @@
 
 #include "core/chip/dependency.h"
 #include "core/chip/interconnect/path_trees.h"
-#include "core/chip/turn_trees.h"
 
 enum { CHECK_EVERY = 1024 };
 
@@ -100,8 +99,7 @@ cm_status cm_deadlock_check(const cm_deadlock_task *task, cm_run *run, cm_deadlo
   static cm_status (*const check[CM_GEOMETRIES])(checker *, cm_error *) = {check_turns, check_ways};
   checker c = {.task = task, .run = run};
   cm_status status = CM_NEW(run->memory, c.router, (size_t)task->parts->vertex_count + 1, error);
-  if (status == CM_OK)
-    status = check[cm_geometry_of(task->chip)](&c, error);
+  CM_THEN(status, check[cm_geometry_of(task->chip)](&c, error));
   if (status == CM_OK)
     *report = c.report;
   cm_tracer_free(c.tracer);

@@ -1,9 +1,5 @@
 #include "core/learning/multicast.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/order.h"
 #include "core/network/nets_by_part.h"
 
 /* What one part after another is gathered in. */

@@ -1,8 +1,6 @@
 /* The state of a reward, and the trees of multicast nodes in it. */
 #include <math.h>
-#include <string.h>
 
-#include "core/chip/geometry.h"
 #include "core/learning/reward_state.h"
 #include "core/learning/agent/trade.h"
 #include "base/members.h"

@@ -1,7 +1,6 @@
 /* The loss of a placement and what a trade does to it. A node's payments to its four sides are four lanes of a vector:
  * a cost goes to those that its direction belongs to by a mask. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/wide.h"
 #include "core/learning/reward_state.h"

@@ -4,7 +4,6 @@
 
 #include "base/annealing.h"
 #include "base/members.h"
-#include "base/random.h"
 #include "base/threads.h"
 #include "core/learning/reward.h"
 #include "core/partition/options.h"

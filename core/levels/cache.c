@@ -9,12 +9,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
 #include "base/memory.h"
 #include "core/levels/cache_entries.h"
 

@@ -1,7 +1,4 @@
 /* The entries of the cache by their keys: who holds them, which folder is live, and which goes when the last holder does. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/levels/cache_entries.h"
 

@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -21,8 +20,7 @@ static cm_status link_files(const char *from, const char *into, cm_error *error)
     if (item->d_name[0] != '.') {
       char path[CM_PATH_MAX];
       status = cm_path(path, error, "%s/%s", into, item->d_name);
-      if (status == CM_OK && linkat(dirfd(listing), item->d_name, AT_FDCWD, path, 0) != 0)
-        status = cm_fail_errno(error, errno, "cannot link", path);
+      CM_THEN_IF(status, linkat(dirfd(listing), item->d_name, AT_FDCWD, path, 0) != 0, cm_fail_errno(error, errno, "cannot link", path));
     }
   closedir(listing);
   return status;

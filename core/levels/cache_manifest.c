@@ -1,8 +1,6 @@
 /* What a folder of the cache holds, by name, length and SHA-256. */
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/memory.h"

@@ -1,12 +1,10 @@
 /* Opening the cache: what its folder holds from earlier runs becomes entries again, in the order of their use. */
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "core/levels/cache_entries.h"
 
 typedef struct found {
@@ -16,13 +14,7 @@ typedef struct found {
   struct timespec used;
 } found;
 
-static int by_use(const void *a, const void *b)
-{
-  const struct timespec *x = &((const found *)a)->used, *y = &((const found *)b)->used;
-  if (x->tv_sec != y->tv_sec)
-    return x->tv_sec < y->tv_sec ? -1 : 1;
-  return x->tv_nsec < y->tv_nsec ? -1 : x->tv_nsec > y->tv_nsec;
-}
+CM_ORDER(by_use, found, CM_RISING(used.tv_sec) CM_RISING(used.tv_nsec))
 
 /* Reads one folder's manifest (its files are checked when it is used); false: not an entry. */
 static bool look_at(cm_cache *cache, const char *name, found *item)

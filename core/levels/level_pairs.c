@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include "core/network/topology_file.h"
 #include "core/partition/graph_gather.h"
 
 static cm_status pairs_path(const char *folder, uint32_t level, char path[CM_PATH_MAX], cm_error *error)
@@ -62,8 +61,7 @@ static cm_status restore_level(cm_graph **graph, const char *pairs, cm_level_fil
   uint32_t *parent = NULL, merged = 0, count = 0;
   cm_graph *coarse = NULL;
   cm_status status = cm_level_parents_read(pairs, run, &parent, &merged, &count, error);
-  if (status == CM_OK && merged != finer_count)
-    status = cm_fail(error, CM_DAMAGED, "%s merges %u vertices, and the finer level has %u", pairs, merged, finer_count);
+  CM_THEN_IF(status, merged != finer_count, cm_fail(error, CM_DAMAGED, "%s merges %u vertices, and the finer level has %u", pairs, merged, finer_count));
   CM_THEN(status, cm_graph_contract(*graph, parent, count, run, &coarse, error));
   if (status == CM_OK) {
     cm_graph_free(*graph);

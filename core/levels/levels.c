@@ -6,12 +6,9 @@
 
 #include <errno.h>
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/levels/level_pairs.h"
 #include "core/network/demand_digest.h"
-#include "core/partition/graph.h"
 
 /* To be raised whenever coarsening gives other levels for the same input. */
 enum { COARSENING_VERSION = 4 };

@@ -4,8 +4,8 @@
 #include "core/levels/mend.h"
 
 #include <math.h>
-#include <string.h>
 
+#include "base/order.h"
 #include "core/levels/level_pairs.h"
 #include "core/network/names.h"
 #include "core/partition/graph_rows.h"
@@ -110,13 +110,7 @@ static void restrict_to(cm_capacities *held, cm_capacities by)
 static bool has_edge(const cm_graph_row *row, uint32_t to)
 {
   uint64_t low = 0, high = row->count;
-  while (low < high) {
-    const uint64_t middle = low + (high - low) / 2;
-    if (row->neighbour[middle] < to)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  CM_BISECT(low, high, middle, row->neighbour[middle] < to)
   return low < row->count && row->neighbour[low] == to;
 }
 

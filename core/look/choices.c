@@ -1,8 +1,6 @@
 #include "core/look/choices.h"
 
 #include "base/json.h"
-#include "core/chip/occupancy.h"
-#include "core/look/look.h"
 
 /* Of larger networks a look sees so many synapses, or this share of them. */
 enum { PINS_MIN = 1 << 15, PINS_SHARE = 8 };

@@ -3,16 +3,13 @@
 #include "core/look/fits.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "base/json.h"
 #include "core/chip/classes.h"
 #include "core/chip/reach.h"
-#include "core/limits/bound.h"
 #include "core/limits/circuits.h"
 #include "core/limits/leaving.h"
 #include "core/limits/shared.h"
-#include "core/mapping/options.h"
 #include "core/look/choices.h"
 
 typedef struct fit {

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "core/limits/populations.h"
-#include "core/partition/step/step_bound.h"
 
 /* How much longer the busiest core takes than the mean one; from bench/knee, as what annealing leaves (left). */
 static const double busiest_over_mean = 1.02;

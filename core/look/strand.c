@@ -1,8 +1,6 @@
 #include "core/look/strand.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/random.h"
 

@@ -1,7 +1,5 @@
 #include "core/mapping/candidate.h"
 
-#include <string.h>
-
 void cm_places_free(cm_places *places)
 {
   cm_free(places->core);

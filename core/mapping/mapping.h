@@ -2,8 +2,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "base/run.h"
 #include "core/chip/region.h"

@@ -2,9 +2,6 @@
 #include "core/mapping/options.h"
 
 #include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/constraints/constraints_option.h"
 #include "core/mapping/combinations.h"

@@ -1,5 +1,4 @@
 /* Options of a mapping as they are asked for: read, what does not go together refused, and what was left open resolved. */
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "core/mapping/combinations.h"

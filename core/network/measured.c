@@ -23,6 +23,12 @@ static cm_status list_inputs(const cm_topology *t, const cm_spikes *spikes, cm_m
   return CM_OK;
 }
 
+static void forget(cm_measured *measured)
+{
+  CM_FREE(measured->spikes, measured->stimulus);
+  *measured = (cm_measured){.neurons = 0};
+}
+
 cm_status cm_measured_count(const cm_topology *topology, const cm_spikes *spikes, cm_memory *memory, cm_measured *measured, cm_error *error)
 {
   cm_measured m = *measured;
@@ -33,13 +39,7 @@ cm_status cm_measured_count(const cm_topology *topology, const cm_spikes *spikes
     for (uint64_t s = cm_slice_begin(steps, w, windows); s < cm_slice_begin(steps, w + 1, windows) && s < spikes->steps; s++)
       for (uint64_t i = spikes->first[s]; i < spikes->first[s + 1]; i++)
         m.spikes[(size_t)w * m.neurons + spikes->neuron[i]]++;
-  CM_END(list_inputs(topology, spikes, memory, &m, error), *measured = m, cm_measured_free(&m));
-}
-
-void cm_measured_free(cm_measured *measured)
-{
-  CM_FREE(measured->spikes, measured->stimulus);
-  *measured = (cm_measured){.neurons = 0};
+  CM_END(list_inputs(topology, spikes, memory, &m, error), *measured = m, forget(&m));
 }
 
 static cm_status set_rates(cm_topology *t, const cm_measured *m, cm_run *run, cm_error *error)
@@ -65,7 +65,7 @@ cm_status cm_topology_measured(const cm_topology *topology, cm_measured *measure
   cm_measured *kept = NULL;
   if (CM_NEW(run->memory, t, 1, error) != CM_OK || CM_NEW(run->memory, kept, 1, error) != CM_OK) {
     cm_free(t);
-    cm_measured_free(measured);
+    forget(measured);
     return error->status;
   }
   *kept = *measured;

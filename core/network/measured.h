@@ -18,7 +18,6 @@ typedef struct cm_measured {
 /* Counts spikes of the first measured->steps steps in measured->windows windows, of at least a step each, and lists those of inputs. Its other
  * fields but the neurons stay as they are. O(spikes + windows * neurons). Errors: memory. */
 cm_status cm_measured_count(const cm_topology *topology, const cm_spikes *spikes, cm_memory *memory, cm_measured *measured, cm_error *error);
-void cm_measured_free(cm_measured *measured); /* harmless on a zeroed one */
 
 /* The same network with spikes a step as rates, those of windows as scenarios; sums of spikes are `measured`, which it takes over, also on failure. It
  * borrows all else from `topology`, which has to live longer. Errors as of cm_topology_set_rates. O(pins). */

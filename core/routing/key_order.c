@@ -2,9 +2,8 @@
  * so on until all are in one tree; a part's block is its place in the tree. Where both halves of a pair allow a route at a
  * router, one entry serves both. By place: where the part is, so that axons from one row, column or router are a cube of keys. What
  * can fail: memory, a stop. */
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/order.h"
 #include "core/routing/tables.h"
 
 /* A cluster is compared with so many that have the same way out of the same router; a router keeps so many ways of one. */
@@ -28,34 +27,11 @@ typedef struct order {
   cm_memory *memory;
 } order;
 
-static int compare(uint64_t p, uint64_t q)
-{
-  return p < q ? -1 : p > q;
-}
+CM_ORDER(by_router_and_word, cm_part_way, CM_RISING(router) CM_RISING(word) CM_RISING(part))
 
-static int by_router_and_word(const void *a, const void *b)
-{
-  const cm_part_way *p = a, *q = b;
-  int c = compare(p->router, q->router);
-  c = c != 0 ? c : compare(p->word, q->word);
-  return c != 0 ? c : compare(p->part, q->part);
-}
+CM_ORDER(by_router_and_part, cm_part_way, CM_RISING(router) CM_RISING(part) CM_RISING(word))
 
-static int by_router_and_part(const void *a, const void *b)
-{
-  const cm_part_way *p = a, *q = b;
-  int c = compare(p->router, q->router);
-  c = c != 0 ? c : compare(p->part, q->part);
-  return c != 0 ? c : compare(p->word, q->word);
-}
-
-static int by_likeness(const void *a, const void *b)
-{
-  const likeness *p = a, *q = b;
-  int c = compare(q->routers, p->routers);
-  c = c != 0 ? c : compare(p->a, q->a);
-  return c != 0 ? c : compare(p->b, q->b);
-}
+CM_ORDER(by_likeness, likeness, CM_FALLING(routers) CM_RISING(a) CM_RISING(b))
 
 /* Ascending, digit by digit from the lowest on. */
 static cm_status sort_seen(order *o, uint64_t count, cm_error *error)

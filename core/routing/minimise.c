@@ -4,8 +4,6 @@
 #include "core/routing/minimise.h"
 #include "base/order.h"
 
-#include <stdlib.h>
-
 enum { NONE = UINT32_MAX };
 
 /* A subtree: a block, or the least node above two. */

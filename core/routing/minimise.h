@@ -2,10 +2,6 @@
  * content-addressable memory; a packet that none matches goes straight on. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/run.h"
 
 /* Keys that leave the router alike: those of an aligned block that equal `key` in all bits but those of `open`. Other keys

@@ -1,9 +1,6 @@
 /* Merging entries of one route. Happy path: for each entry, of the others with its route those that least is left open with,
  * nearest first: the least entry that matches what both match goes behind all that leave no more open, where every block still
  * finds its route. What can fail: memory. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/order.h"
 #include "core/routing/minimise.h"
 
@@ -85,13 +82,7 @@ static cm_ternary least_over(const cm_ternary *a, const cm_ternary *b)
 static uint32_t place_for(const merger *m, uint64_t open)
 {
   uint32_t low = 0, high = m->entries;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (openness(m->entry[m->order[middle]].open) <= openness(open))
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  CM_BISECT(low, high, middle, openness(m->entry[m->order[middle]].open) <= openness(open))
   return low;
 }
 

@@ -8,12 +8,10 @@
 #include "core/routing/routes.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/chip/dependency.h"
 #include "core/mapping/options.h"
 #include "core/routing/tables.h"
-#include "core/routing/walk.h"
 #include "core/routing/widen.h"
 
 enum { ROUNDS_MAX = 6, CHECK_EVERY = 1024, WIDENINGS_MAX = 24 };

@@ -2,8 +2,6 @@
  * that the fullest link carries less where the rule leaves a choice, and routing tables for them. */
 #pragma once
 
-#include <stdio.h>
-
 #include "core/chip/geometry.h"
 #include "core/chip/turn_trees.h"
 #include "core/mapping/input.h"

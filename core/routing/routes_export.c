@@ -2,7 +2,6 @@
  * routers, each entry found again by walking the trees. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/json.h"
 #include "core/measure/binary.h"

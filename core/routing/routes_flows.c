@@ -1,8 +1,4 @@
 /* The flows that a mapping's routes carry: axons with their target parts, or pairs of parts. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/order.h"
 #include "core/network/nets_by_part.h"
 #include "core/routing/walk.h"
 

@@ -2,7 +2,6 @@
  * others beside them where fewer ways out are left, or rarer ones become rarer -> again, while something changes. What can fail:
  * memory, a stop. */
 #include <math.h>
-#include <string.h>
 
 #include "base/random.h"
 #include "core/partition/counts.h"

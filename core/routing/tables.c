@@ -4,9 +4,6 @@
  * A part's axons have consecutive keys. At each router those of its axons that come by are gathered and covered by
  * aligned blocks of keys with one route each: keys that do not come by may fall into any block. On meshes ways out are bits, on
  * interconnects, whose routers may have many links, numbers of sets (words.h). */
-#include <stdlib.h>
-
-#include "base/order.h"
 #include "core/routing/tables.h"
 #include "core/routing/walk.h"
 
@@ -210,11 +207,8 @@ static cm_status walk(const cm_routes *routes, cm_run *run, bool blocks, cm_tabl
   work w = {.r = routes, .run = run, .emit = emit, .user = user, .blocks = blocks};
   cm_memory *memory = run->memory;
   size_t routers = routes->router_count;
-  cm_status status = CM_OK;
-  if (CM_NEW(memory, w.local, routers, error) != CM_OK || CM_NEW(memory, w.first, routers, error) != CM_OK ||
-      CM_NEW(memory, w.last, routers, error) != CM_OK || CM_NEW(memory, w.bit, routes->parts, error) != CM_OK ||
-      cm_walker_new(routes, memory, &w.walker, error) != CM_OK)
-    status = error->status;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(w.local, routers), CM_ARRAY(w.first, routers), CM_ARRAY(w.last, routers), CM_ARRAY(w.bit, routes->parts));
+  CM_THEN(status, cm_walker_new(routes, memory, &w.walker, error));
   for (uint32_t p = 0; p < routes->parts && status == CM_OK; p++)
     w.bit[p] = UINT64_C(1) << cm_core_behind(routes->chip, routes->core[p]);
   for (uint32_t p = 0; p < routes->parts && status == CM_OK; p++) {

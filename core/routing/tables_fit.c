@@ -1,9 +1,6 @@
 /* Tables under a limit. Happy path: one walk over all trees says how many blocks of keys come to each router and which ways parts
  * take; keys are allotted, by that and by where parts are; then, for both and for as many routers at once as memory is set aside
  * for, the blocks are gathered and each router's table minimised. What can fail: memory, a stop, a table that does not fit. */
-#include <stdlib.h>
-
-#include "base/order.h"
 #include "core/routing/minimise.h"
 #include "core/routing/tables.h"
 

@@ -1,7 +1,5 @@
 /* Walks over the flows of routes: the tree that each takes, over turns of a mesh or ways of an interconnect. */
 
-#include <stdio.h>
-
 #include "core/routing/walk.h"
 
 static cm_status trace_axes(cm_walker *w, cm_error *error)
@@ -25,8 +23,7 @@ cm_status cm_walker_new(const cm_routes *routes, cm_memory *memory, cm_walker *w
   cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(w.router, w.room), CM_ARRAY(w.router_of, parts));
   for (uint32_t p = 0; status == CM_OK && p < parts; p++)
     w.router_of[p] = cm_router_of(routes->chip, routes->core[p]);
-  if (status == CM_OK)
-    status = trace[cm_geometry_of(routes->chip)](&w, error);
+  CM_THEN(status, trace[cm_geometry_of(routes->chip)](&w, error));
   CM_END(status, *walker = w, CM_FREE(w.router, w.router_of));
 }
 

@@ -1,6 +1,5 @@
 /* Routes on interconnects: every flow takes the ways that metrics count, but for what hangs elsewhere so that short trees share
  * entries. Happy path: loads and the most virtual channels, then the channel dependency graph of all trees. What can fail: memory, a stop, dead links that cut a target off. */
-#include <string.h>
 
 #include "core/routing/walk.h"
 

@@ -5,8 +5,6 @@
 #include "core/routing/widen.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "base/random.h"
@@ -105,10 +103,7 @@ static cm_status cross(widener *w, uint32_t rank, uint32_t source, uint32_t targ
     more = at != source;
     if (w->over[here] > 0) {
       CM_TRY(CM_ROOM(w->run->memory, w->crossing, &w->crossing_room, w->crossings + 1, error));
-      w->crossing[w->crossings++] = (crossing){.router = here,
-                                               .rank = rank,
-                                               .target = target,
-                                               .out = next == at ? r->router_count + target : next,
+      w->crossing[w->crossings++] = (crossing){.router = here, .rank = rank, .target = target, .out = next == at ? r->router_count + target : next,
                                                .straight = more && next != at && forms[cm_geometry_of(r->chip)].is_straight(r->chip, before, at, next)};
     }
     next = at;
@@ -117,15 +112,7 @@ static cm_status cross(widener *w, uint32_t rank, uint32_t source, uint32_t targ
   return CM_OK;
 }
 
-static int by_router_and_rank(const void *a, const void *b)
-{
-  const crossing *p = a, *q = b;
-  uint32_t left[] = {p->router, p->rank, p->out, p->target}, right[] = {q->router, q->rank, q->out, q->target};
-  for (int i = 0; i < 4; i++)
-    if (left[i] != right[i])
-      return left[i] < right[i] ? -1 : 1;
-  return 0;
-}
+CM_ORDER(by_router_and_rank, crossing, CM_RISING(router) CM_RISING(rank) CM_RISING(out) CM_RISING(target))
 
 /* The visits of sorted crossings, by router and rank. */
 static cm_status list_visits(widener *w, uint32_t part, cm_error *error)
@@ -135,9 +122,7 @@ static cm_status list_visits(widener *w, uint32_t part, cm_error *error)
   for (uint64_t i = 0, end; i < w->crossings; i = end) {
     const crossing *c = &w->crossing[i];
     uint32_t flow = r->part_first[part] + c->rank, outs = 0;
-    visit v = {.first = c,
-               .rank = c->rank,
-               .weight = r->weight[flow],
+    visit v = {.first = c, .rank = c->rank, .weight = r->weight[flow],
                .whole = w->flows_of[cm_topology_source(r->demand->network, r->net[flow])] > 1};
     for (end = i; end < w->crossings && w->crossing[end].router == c->router && w->crossing[end].rank == c->rank; end++)
       if (end == i || w->crossing[end].out != w->crossing[end - 1].out) {
@@ -189,8 +174,7 @@ static double price(const widener *w, const uint64_t *set, size_t low, size_t hi
   for (size_t i = 0; i < w->words; i++)
     all += (uint64_t)__builtin_popcountll(set[i]);
   for (size_t i = low; i < high; i++)
-    cost +=
-      w->visit[i].whole && w->visit[i].count < all ? INFINITY : (double)w->visit[i].weight * (double)(all - w->visit[i].count);
+    cost += w->visit[i].whole && w->visit[i].count < all ? INFINITY : (double)w->visit[i].weight * (double)(all - w->visit[i].count);
   return cost;
 }
 
@@ -246,16 +230,9 @@ static cm_status weigh_part(widener *w, uint32_t part, cm_error *error)
 
 static int by_price(const void *a, const void *b, void *context)
 {
-  const block *list = context;
-  uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-  const block *p = &list[i], *q = &list[k];
-  if (p->router != q->router)
-    return p->router < q->router ? -1 : 1;
-  if (p->cost < q->cost || q->cost < p->cost)
-    return p->cost < q->cost ? -1 : 1;
-  if (p->saving != q->saving)
-    return p->saving > q->saving ? -1 : 1;
-  return i < k ? -1 : i > k;
+  const block *list = context, *p = &list[*(const uint32_t *)a], *q = &list[*(const uint32_t *)b];
+  CM_RISING(router) CM_RISING(cost) CM_FALLING(saving)
+  return p < q ? -1 : p > q;
 }
 
 static bool is_inside_taken(const widener *w, const block *b)
@@ -416,8 +393,6 @@ cm_status cm_routes_widen(cm_routes *routes, cm_walker *walker, uint32_t round, 
     status = weigh_part(&w, p, error);
   CM_THEN(status, choose(&w, round, wider, error));
   CM_THEN_IF(status, *wider, widen(&w, error));
-  void *blocks[] = {w.above, w.over, w.flows_of, w.crossing, w.visit, w.block, w.set, w.order, w.pair};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-    cm_free(blocks[i]);
+  CM_FREE(w.above, w.over, w.flows_of, w.crossing, w.visit, w.block, w.set, w.order, w.pair);
   return status;
 }

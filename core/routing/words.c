@@ -1,7 +1,5 @@
 #include "core/routing/words.h"
 
-#include <string.h>
-
 enum { BUCKETS_FIRST = 1024 };
 
 cm_status cm_words_new(cm_memory *memory, cm_words **words, cm_error *error)

@@ -3,8 +3,6 @@
 
 #include <coremap/compile.h>
 #include <coremap/network.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "daemon/job/work_parts.h"

@@ -1,6 +1,5 @@
 /* Kind deploy: a network in, images of a chip's cores out, with what programs them and what comes of it. */
 #include <coremap/deploy.h>
-#include <stdlib.h>
 
 #include "daemon/job/work_parts.h"
 
@@ -31,8 +30,7 @@ cm_status cm_work_deploy(cm_work *work, cm_error *error)
   cm_status status = find_mapping(work, mapping, error);
   CM_THEN(status, cm_work_spiking_options(work, mapping, &options, error));
   CM_THEN(status, cm_work_chip(work, &chip, error));
-  if (status == CM_OK && chip == NULL)
-    status = cm_fail(error, CM_DAMAGED, "the job folder has no " CM_WORK_CHIP);
+  CM_THEN_IF(status, chip == NULL, cm_fail(error, CM_DAMAGED, "the job folder has no " CM_WORK_CHIP));
   CM_THEN(status, cm_work_network(work, &network, error));
   CM_THEN(status, library_status(coremap_deploy(network, chip, options, library_on_run, &work->run, &made, &why), &why, error));
   CM_THEN(status, tell(work, made, error));

@@ -1,12 +1,10 @@
 /* The files of a job folder that both sides read and write: job.json and result.json. */
 #include <errno.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/job/work.h"
+#include "base/hold.h"
 #include "base/json.h"
 
 /* Names of figures and limits that the core has: some twenty. */
@@ -157,12 +155,10 @@ static const char *lasting(const char *name)
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static char *names[NAMES_MAX];
   size_t i = 0;
-  pthread_mutex_lock(&lock);
+  CM_HOLD(&lock);
   while (i < NAMES_MAX && names[i] != NULL && strcmp(names[i], name) != 0)
     i++;
-  const char *kept = i == NAMES_MAX ? NULL : names[i] != NULL ? names[i] : (names[i] = strdup(name));
-  pthread_mutex_unlock(&lock);
-  return kept;
+  return i == NAMES_MAX ? NULL : names[i] != NULL ? names[i] : (names[i] = strdup(name));
 }
 
 static bool read_problem(cm_work_result *result)

@@ -2,7 +2,6 @@
 #include <coremap/network.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/json.h"

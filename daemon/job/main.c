@@ -3,14 +3,11 @@
  * What can fail: anything; whoever started this process tells from its end and from what stands in out.ATTEMPT. */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "base/hold.h"
 #include "base/json.h"
 #include "base/confine.h"
 #include "daemon/job/work.h"
@@ -70,10 +67,9 @@ cm_status cm_work_program(char program[65], cm_error *error)
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static char found[65];
   uint64_t bytes;
-  (void)pthread_mutex_lock(&lock);
+  CM_HOLD(&lock);
   const cm_status status = found[0] != '\0' ? CM_OK : cm_file_hash("/proc/self/exe", found, &bytes, error);
   memcpy(program, found, sizeof found);
-  (void)pthread_mutex_unlock(&lock);
   return status;
 }
 

@@ -1,7 +1,6 @@
 /* Kind map: load the network and the chip with its occupancy, map, write the views. */
 #include <coremap/map.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/json.h"
 #include "daemon/job/work_parts.h"

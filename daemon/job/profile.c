@@ -1,6 +1,5 @@
 /* Kind profile: a network that runs. */
 #include <coremap/profile.h>
-#include <stdlib.h>
 
 #include "base/json.h"
 #include "daemon/job/work_parts.h"

@@ -1,6 +1,5 @@
 /* Kind quantize: a float32 model in, one in 8-bit integers out. */
 #include <coremap/compile.h>
-#include <stdlib.h>
 
 #include "base/json.h"
 #include "daemon/job/work_parts.h"

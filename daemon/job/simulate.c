@@ -1,6 +1,5 @@
 /* Kind simulate: a mapping's packets in motion. The chip is the one that the mapping was made for. */
 #include <coremap/simulate.h>
-#include <stdlib.h>
 
 #include "daemon/job/work_parts.h"
 

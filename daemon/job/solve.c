@@ -1,6 +1,5 @@
 /* Kind solve: a placement problem, which stands among the options. */
 #include <coremap/solve.h>
-#include <stdlib.h>
 
 #include "base/json.h"
 #include "daemon/job/work_parts.h"

@@ -2,9 +2,6 @@
  * What can fail: the job (its result says how); the folder itself, or the room to write the result (no result). */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "base/json.h"

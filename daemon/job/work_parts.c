@@ -2,7 +2,6 @@
 #include "daemon/job/work_parts.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/json.h"
 

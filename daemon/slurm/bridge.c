@@ -8,9 +8,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -20,8 +17,6 @@
 #include "daemon/config.h"
 #include "daemon/job/work.h"
 #include "daemon/slurm/probe.h"
-#include "daemon/slurm/queue.h"
-#include "daemon/slurm/submit.h"
 #include "storage/log.h"
 
 enum { SERVERS = 4, TOGETHER_MAX = 500, LIST_KEPT_S = 30 * 86400, PROBE_LOOK_MS = 5000 };

@@ -10,15 +10,12 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/hold.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "daemon/slurm/wire.h"
 #include "daemon/told.h"
 #include "storage/log.h"
@@ -284,9 +281,8 @@ static void stop(cm_submission *submission)
   cm_error ignored;
   if (cm_path(path, &ignored, "%s/" CM_SLURM_STOP, r->s.execution->folder) == CM_OK)
     (void)close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0640));
-  (void)pthread_mutex_lock(&cluster.lock);
+  CM_HOLD(&cluster.lock);
   (void)ask(r, CM_SLURM_CANCEL);
-  (void)pthread_mutex_unlock(&cluster.lock);
 }
 
 /* What is to be asked of Slurm now, if anything; with the lock. true: this attempt is over. */

@@ -1,8 +1,6 @@
 /* A program that is started with words and whose words are read: no shell, no wait beyond a time. */
 #pragma once
 
-#include <stddef.h>
-
 #include "base/status.h"
 
 /* The standard output of a program that ends well, `words` ended by NULL; the caller frees. CM_IO: it cannot be started, ends badly (its

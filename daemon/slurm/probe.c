@@ -1,11 +1,7 @@
 #include "daemon/slurm/probe.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-#include "base/run.h"
 #include "daemon/job/work.h"
 #include "daemon/slurm/command.h"
 #include "storage/log.h"

@@ -2,11 +2,7 @@
  * What can fail: Slurm does not answer (all is unreachable, with its own words); a list has gone (its runs are nobody's). */
 #include "daemon/slurm/queue.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/run.h"
 #include "daemon/slurm/command.h"
 

@@ -1,6 +1,4 @@
 /* The settings of a cluster: where the bridge listens, and the folder that all nodes see. What can fail: another server has the folder. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>

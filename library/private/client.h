@@ -5,7 +5,6 @@
 #include <coremap/client.h>
 #include <jansson.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
 #include "base/run.h"
 

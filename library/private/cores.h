@@ -3,7 +3,6 @@
 
 #include <coremap/chip.h>
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "base/status.h"
 

@@ -159,7 +159,7 @@ static void settle_finish(cm_status status, char *digest)
     operation_wrong("a mapping is known whose files are not there");
   storing_expect(status, there && jobs_in(CM_JOB_DONE) == 1, !there && jobs_in(CM_JOB_RUNNING) == 1, "a finished job");
   if (there)
-    operation_must(cm_mappings_delete(storing_store, row.id, &error), &error, "deleting a mapping");
+    operation_must(cm_mappings_delete(storing_store, row.id, false, &error), &error, "deleting a mapping");
   operation_must(cm_folder_remove(operation_path("data/mappings/%s", row.id), &error), &error, "removing files");
   operation_must(cm_folder_remove(operation_path("data/incoming/0123456789abcdef0123.job"), &error), &error, "removing files");
   end_all();

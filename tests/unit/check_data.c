@@ -163,7 +163,7 @@ END_TEST
 START_TEST(what_is_deleted_is_no_longer_expected)
 {
   ck_ok(cm_store_open(folder, 1 << 20, &store, &error));
-  ck_ok(cm_mappings_delete(store, "m1", &error));
+  ck_ok(cm_mappings_delete(store, "m1", false, &error));
   cm_store_close(store);
   ck_assert_msg(check() == 0, "%s", said);
   ck_assert_ptr_nonnull(strstr(said, "files: 1 with 3 bytes"));

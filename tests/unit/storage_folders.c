@@ -397,7 +397,7 @@ START_TEST(folders_of_earlier_releases_are_packed)
     ck_ok(cm_check_data(folder, &(cm_check_report){ignore_line, NULL}, &faults, &error));
     ck_assert_uint_eq(faults, 0);
     open_store();
-    ck_ok(cm_mappings_delete(store, old[i].mapping, &error));
+    ck_ok(cm_mappings_delete(store, old[i].mapping, false, &error));
     ck_fails(cm_mappings_open(store, old[i].mapping, "mapping.json", &none, &error), CM_NOT_FOUND);
   }
 }

@@ -63,6 +63,45 @@ START_TEST(equal_jobs_make_a_mapping_of_both)
 }
 END_TEST
 
+/* The mapping of a sweep's job that need not be kept goes unless somebody needs it, as the deletion sees it. */
+START_TEST(what_a_sweep_lets_go_stays_where_it_is_needed)
+{
+  char job[CM_ID_MAX], simulation[CM_ID_MAX];
+  const cm_owner ann = owner_of("ann", CM_VISIBLE_LAB, "");
+  add_users();
+  queue_job(&ann, "map", "{}", job);
+  ck_ok(end_job("m", "f"));
+  ck_fails(cm_mappings_delete(store, "m", true, &error), CM_NOT_FOUND);
+  ck_ok(cm_database_run(store->database, NULL, &error, "UPDATE jobs SET sweep = 's' WHERE id = ?", "t", job));
+  ck_ok(cm_pin(store, CM_OBJECT_MAPPING, "m", "ann", true, &error));
+  ck_fails(cm_mappings_delete(store, "m", true, &error), CM_NOT_FOUND);
+  ck_ok(cm_pin(store, CM_OBJECT_MAPPING, "m", "ann", false, &error));
+  queue_job(&ann, "simulate", "{\"mapping\": \"m\"}", simulation);
+  ck_fails(cm_mappings_delete(store, "m", true, &error), CM_NOT_FOUND);
+  ck_assert(his("ann"));
+  ck_ok(cm_jobs_cancel(store, simulation, &error));
+  ck_ok(cm_mappings_delete(store, "m", true, &error));
+  ck_assert(!his("ann"));
+}
+END_TEST
+
+START_TEST(a_row_of_many_columns_comes_back_whole)
+{
+  enum { MORE = 100 };
+  bool last;
+  int64_t values = 0;
+  cm_binned entry;
+  make_shared();
+  for (int i = 0; i < MORE; i++)
+    ck_ok(cm_database_run(store->database, NULL, &error, cm_say("ALTER TABLE mappings ADD COLUMN more%d INTEGER DEFAULT 0", i).text, ""));
+  ck_ok(cm_database_run(store->database, NULL, &error, "UPDATE mappings SET more0 = 1, more99 = 2", ""));
+  ck_ok(cm_bin_put(store, CM_OBJECT_MAPPING, "m", NULL, &last, &error));
+  ck_ok(cm_bin_restore(store, "m", &entry, &error));
+  ck_ok(cm_database_find(store->database, NULL, &error, "SELECT more0 + more99 FROM mappings", ">i", &values));
+  ck_assert_int_eq(values, 3);
+}
+END_TEST
+
 START_TEST(a_rule_takes_only_what_is_its_users)
 {
   cm_retention_done done;
@@ -198,6 +237,8 @@ int main(void)
   TCase *tests = tcase_create("storage, owners");
   tcase_add_checked_fixture(tests, store_setup, store_teardown);
   tcase_add_test(tests, equal_jobs_make_a_mapping_of_both);
+  tcase_add_test(tests, what_a_sweep_lets_go_stays_where_it_is_needed);
+  tcase_add_test(tests, a_row_of_many_columns_comes_back_whole);
   tcase_add_test(tests, a_rule_takes_only_what_is_its_users);
   tcase_add_test(tests, a_removed_user_leaves_what_others_made_too);
   tcase_add_test(tests, what_an_operator_deletes_comes_back_to_all);

@@ -1,6 +1,5 @@
 /* Links of an interconnect: drafts of the regular kinds, numbering, prices. What can fail: memory, links given twice. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/order.h"
 #include "core/chip/interconnect/internal.h"

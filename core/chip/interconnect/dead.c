@@ -1,7 +1,4 @@
 /* Dead links and routers of a chip file, read and printed (docs/reference/chip-file.md). What can fail: what is no link, or no router. */
-#include <stdio.h>
-#include <string.h>
-
 #include "core/chip/interconnect/internal.h"
 #include "core/chip/json.h"
 

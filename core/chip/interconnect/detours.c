@@ -1,8 +1,6 @@
 /* Happy path: straight pieces that are alive -> what is remembered -> a search. What can fail: memory, at the start. */
 #include "core/chip/interconnect/detours.h"
 
-#include <string.h>
-
 #include "core/chip/interconnect/internal.h"
 #include "core/chip/interconnect/path_trees.h"
 

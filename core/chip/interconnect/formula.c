@@ -1,4 +1,5 @@
 /* What coordinates alone tell of an interconnect: who is beside whom, and how far routers are apart where nothing is dead. */
+#include "base/order.h"
 #include "core/chip/interconnect/internal.h"
 #include "core/chip/interconnect/path_trees.h"
 
@@ -105,12 +106,6 @@ unsigned cm_interconnect_direction(const cm_interconnect *net, uint32_t link)
 int64_t cm_interconnect_link(const cm_interconnect *net, uint32_t from, uint32_t to)
 {
   uint32_t low = net->first[from], high = net->first[from + 1];
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (net->link[middle].to < to)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  CM_BISECT(low, high, middle, net->link[middle].to < to)
   return low < net->first[from + 1] && net->link[low].to == to ? (int64_t)low : CM_NO_LINK;
 }

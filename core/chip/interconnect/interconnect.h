@@ -14,8 +14,6 @@
 #include <jansson.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "core/chip/chip.h"
 

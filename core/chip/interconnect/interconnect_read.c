@@ -2,8 +2,6 @@
  * trees that do not end in one switch, graphs that do not hang together, memory. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/chip/interconnect/detours.h"
 #include "core/chip/interconnect/internal.h"

@@ -2,8 +2,6 @@
  * channel. What can fail: memory, dead links that leave no way. */
 #include "core/chip/interconnect/path_trees.h"
 
-#include <string.h>
-
 #include "core/chip/interconnect/internal.h"
 
 struct cm_way_tracer {

@@ -3,8 +3,6 @@
 #include "core/chip/interconnect/sets.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "core/chip/interconnect/interconnect.h"

@@ -1,6 +1,4 @@
 /* Distances and ways: by formulas (formula.c) where they hold, else by the table of all pairs. What can fail: memory for the table. */
-#include <string.h>
-
 #include "base/heap.h"
 #include "core/chip/interconnect/detours.h"
 #include "core/chip/interconnect/internal.h"

@@ -1,10 +1,8 @@
 #include "core/learning/agent/agent.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/annealing.h"
-#include "base/random.h"
 #include "base/threads.h"
 #include "core/learning/agent/swap_refinement.h"
 #include "core/partition/options.h"

@@ -1,7 +1,6 @@
 #include "core/learning/agent/environment.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/members.h"
 #include "core/learning/communities/processors.h"

@@ -1,10 +1,6 @@
 /* Where nodes stand before a policy has said anything. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/order.h"
-#include "base/random.h"
 #include "core/learning/agent/environment.h"
 #include "core/partition/options.h"
 #include "core/placement/curve.h"

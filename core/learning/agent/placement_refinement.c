@@ -3,10 +3,8 @@
 #include "core/learning/agent/placement_refinement.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/annealing.h"
-#include "base/random.h"
 #include "core/learning/agent/trade.h"
 #include "core/partition/options.h"
 #include "core/placement/swaps.h"

@@ -1,7 +1,4 @@
 /* From where nodes want to be to sites of their own. */
-#include <stdlib.h>
-
-#include "base/order.h"
 #include "core/learning/assign.h"
 #include "core/learning/agent/environment.h"
 

@@ -1,7 +1,5 @@
 #include "core/learning/agent/swap_refinement.h"
 
-#include <string.h>
-
 #include "core/learning/agent/trade.h"
 
 cm_status cm_swap_refinement_new(const cm_environment *environment, cm_memory *memory, cm_swap_refinement *exchange, cm_error *error)

@@ -2,8 +2,6 @@
  * that of its own: both are whole numbers, so that nothing depends on rounding. */
 #include "core/learning/communities/communities.h"
 
-#include <string.h>
-
 #include "base/random.h"
 #include "core/learning/communities/groups.h"
 #include "core/partition/options.h"

@@ -1,15 +1,10 @@
 /* From communities as they are to communities that processors can hold: joined (join.c), split, cut down to size, and
  * then refined pair by pair. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/learning/communities/communities.h"
 #include "core/learning/communities/fit.h"
 #include "core/learning/communities/groups.h"
 #include "core/partition/edge/two_way_fm.h"
 #include "base/members.h"
-#include "base/order.h"
-#include "core/partition/options.h"
 #include "core/partition/reference/bisect.h"
 
 enum { GROWTH_SHARE = 8, SPLIT_TRIES = 8, REFINE_ROUNDS = 8, PATIENCE = 200 };

@@ -1,8 +1,4 @@
 /* Too many communities become fewer. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/order.h"
 #include "core/learning/communities/fit.h"
 #include "core/learning/communities/groups.h"
 

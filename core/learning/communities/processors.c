@@ -1,9 +1,5 @@
 #include "core/learning/communities/processors.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/order.h"
 #include "core/learning/communities/communities.h"
 #include "core/learning/communities/groups.h"
 

@@ -1,8 +1,6 @@
 /* Communities to processors in one: found, fitted, assigned by the source's rule; and where processors have different
  * numbers of free cores, so that size alone would say which community goes where, pairs of communities trade processors
  * and are cut to their new sizes, as long as that shortens the ways. */
-#include <string.h>
-
 #include "core/learning/communities/communities.h"
 #include "core/learning/communities/groups.h"
 #include "core/learning/communities/processors.h"

@@ -1,10 +1,8 @@
 #include "core/learning/letter/full_letter.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/product.h"
-#include "base/random.h"
 #include "core/partition/options.h"
 
 enum { LAYERS = 2, WIDTH = 16, READOUT = 4 };

@@ -3,7 +3,6 @@
 #include "base/product.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/learning/policy/letter_numbers.h"
 

@@ -1,5 +1,4 @@
 /* The letter at work: views of processors, and from places of highest probability to cores of one's own. */
-#include <string.h>
 
 #include "core/learning/letter/seats.h"
 

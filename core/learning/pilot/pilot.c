@@ -1,10 +1,7 @@
 #include "core/learning/pilot/pilot.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "base/order.h"
-#include "base/random.h"
 #include "core/learning/agent/trade.h"
 #include "core/partition/options.h"
 

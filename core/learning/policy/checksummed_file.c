@@ -1,8 +1,6 @@
 #include "core/learning/policy/checksummed_file.h"
 
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -52,17 +50,18 @@ cm_status cm_checksummed_commit(cm_checksummed_writer *writer, const char *path,
   return status;
 }
 
-cm_status cm_checksummed_open(cm_checksummed_reader *reader, const void *bytes, size_t size, const char magic[CM_MAGIC_BYTES + 1],
-                         const char *kind, const char *name, cm_error *error)
+cm_status cm_checksummed_open(cm_checksummed_reader *reader, const char magic[CM_MAGIC_BYTES + 1], const char *kind, const char *name, cm_error *error)
 {
   unsigned char checksum[CM_CHECKSUM_BYTES];
+  const unsigned char *bytes = reader->bytes;
+  size_t size = reader->size;
   if (size < CM_MAGIC_BYTES || memcmp(bytes, magic, CM_MAGIC_BYTES) != 0)
     return cm_fail(error, CM_DAMAGED, "%s is no %s of this version: it does not begin with %s", name, kind, magic);
   if (size < CM_MAGIC_BYTES + CM_CHECKSUM_BYTES)
     return cm_fail(error, CM_DAMAGED, "%s is cut short: %zu bytes are no %s", name, size, kind);
   size -= CM_CHECKSUM_BYTES;
   crypto_hash_sha256(checksum, bytes, size);
-  if (memcmp(checksum, (const unsigned char *)bytes + size, CM_CHECKSUM_BYTES) != 0)
+  if (memcmp(checksum, bytes + size, CM_CHECKSUM_BYTES) != 0)
     return cm_fail(error, CM_DAMAGED, "%s is damaged: its checksum does not match its %zu bytes", name, size);
   *reader = (cm_checksummed_reader){.bytes = bytes, .size = size, .at = CM_MAGIC_BYTES};
   return CM_OK;

@@ -1,10 +1,6 @@
 /* Files of this room: a magic word, then fields, then the SHA-256 of all before it. Numbers are little-endian. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/status.h"
 
 enum { CM_MAGIC_BYTES = 8, CM_CHECKSUM_BYTES = 32 };
@@ -29,7 +25,7 @@ typedef struct cm_checksummed_reader {
   bool failed;     /* something was asked for beyond the end */
 } cm_checksummed_reader;
 
-/* Checks magic and checksum. CM_DAMAGED says which file and what is wrong with it; `kind` names what it should be. */
-cm_status cm_checksummed_open(cm_checksummed_reader *reader, const void *bytes, size_t size, const char magic[CM_MAGIC_BYTES + 1],
-                         const char *kind, const char *name, cm_error *error);
+/* Checks magic and checksum of the bytes, all of the file, that the reader has. CM_DAMAGED says which file and what is wrong with it; `kind`
+ * names what it should be. */
+cm_status cm_checksummed_open(cm_checksummed_reader *reader, const char magic[CM_MAGIC_BYTES + 1], const char *kind, const char *name, cm_error *error);
 void cm_checksummed_get(cm_checksummed_reader *reader, void *bytes, size_t size);

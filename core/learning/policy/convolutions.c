@@ -2,7 +2,6 @@
 #include "base/product.h"
 
 #include <math.h>
-#include <string.h>
 
 cm_convolutions cm_convolutions_of(const cm_policy_shape *shape)
 {

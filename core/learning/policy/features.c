@@ -1,7 +1,5 @@
 #include "core/learning/policy/features.h"
 
-#include <string.h>
-
 void cm_features_count(const cm_flows *flows, const cm_multicast *multicast, double *feature)
 {
   memset(feature, 0, (size_t)flows->parts * CM_FEATURES * sizeof *feature);

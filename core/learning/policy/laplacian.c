@@ -1,7 +1,5 @@
 #include "core/learning/policy/laplacian.h"
 
-#include <string.h>
-
 #include "base/wide.h"
 
 cm_status cm_laplacian_new(const cm_graph *graph, cm_run *run, cm_laplacian **laplacian, cm_error *error)

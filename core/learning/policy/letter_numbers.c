@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "base/random.h"
 #include "core/partition/options.h"
 
 cm_letter_numbers cm_letter_numbers_of(const cm_policy_shape *shape)

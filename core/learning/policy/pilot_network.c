@@ -1,9 +1,7 @@
 #include "core/learning/policy/pilot_network.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "base/random.h"
 #include "core/partition/options.h"
 
 size_t cm_pilot_count(const cm_policy_shape *shape)

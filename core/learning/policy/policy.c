@@ -1,10 +1,7 @@
 #include "core/learning/policy/policy.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/random.h"
 #include "core/learning/policy/letter_numbers.h"
 #include "core/learning/policy/parameters.h"
 #include "core/learning/policy/pilot_network.h"

@@ -1,8 +1,5 @@
 /* Policy files: shape, bound, card and numbers between a magic word and a checksum. */
 #include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "core/learning/policy/policy.h"
@@ -75,9 +72,9 @@ static cm_status read_fields(cm_checksummed_reader *r, bool kinds, const char *n
 
 cm_status cm_policy_parse(const void *bytes, size_t size, const char *name, cm_policy **policy, cm_error *error)
 {
-  cm_checksummed_reader r;
+  cm_checksummed_reader r = {.bytes = bytes, .size = size};
   bool kinds = size > CM_MAGIC_BYTES && memcmp(bytes, magic_kind, CM_MAGIC_BYTES) == 0;
-  CM_TRY(cm_checksummed_open(&r, bytes, size, kinds ? magic_kind : magic, kind, name, error));
+  CM_TRY(cm_checksummed_open(&r, kinds ? magic_kind : magic, kind, name, error));
   return read_fields(&r, kinds, name, policy, error);
 }
 

@@ -1,7 +1,5 @@
 /* Checkpoints of a training, and what they must agree with. */
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "core/learning/training/state.h"
@@ -78,9 +76,9 @@ cm_status cm_training_resume(cm_training *training, const char *path, cm_error *
 {
   char *bytes;
   size_t size;
-  cm_checksummed_reader r;
   CM_TRY(cm_file_read(path, CHECKPOINT_BYTES_MAX, &bytes, &size, error));
-  cm_status status = cm_checksummed_open(&r, bytes, size, magic, "checkpoint", path, error);
+  cm_checksummed_reader r = {.bytes = (const unsigned char *)bytes, .size = size};
+  cm_status status = cm_checksummed_open(&r, magic, "checkpoint", path, error);
   CM_THEN(status, restore(training, &r, path, error));
   free(bytes);
   return status;

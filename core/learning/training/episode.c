@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "base/random.h"
 #include "core/learning/agent/swap_refinement.h"
 #include "core/partition/options.h"
 

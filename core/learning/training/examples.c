@@ -1,15 +1,9 @@
 #include "core/learning/training/examples.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/random.h"
-#include "core/chip/region.h"
 #include "core/partition/edge/edge.h"
 #include "core/partition/options.h"
-#include "core/partition/partition.h"
 
 /* A drawing under way: a matrix of weights, rows send to columns. */
 typedef struct drawing {

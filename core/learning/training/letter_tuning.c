@@ -3,7 +3,6 @@
 #include "core/learning/training/letter_tuning.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/learning/letter/full_letter.h"
 #include "core/learning/training/adam.h"

@@ -2,9 +2,7 @@
  * Reinforcement Learning, 2017): a batch of graphs is flown by pairs of pilots whose numbers are changed at random, once up
  * and once down; what the one saves more than the other says which way to go. */
 #include <math.h>
-#include <string.h>
 
-#include "base/random.h"
 #include "base/threads.h"
 #include "core/learning/pilot/pilot.h"
 #include "core/learning/training/state.h"

@@ -1,8 +1,6 @@
 /* What is known of examples before training, and how a policy does on those that were held out. */
 #include <math.h>
 
-#include "base/random.h"
-#include "core/learning/agent/agent.h"
 #include "core/learning/pilot/pilot.h"
 #include "core/learning/training/state.h"
 #include "core/partition/options.h"

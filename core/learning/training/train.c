@@ -5,9 +5,6 @@
  * memory, cancel, files. */
 #include "core/learning/training/state.h"
 
-#include <string.h>
-
-#include "base/random.h"
 #include "base/threads.h"
 #include "core/partition/options.h"
 

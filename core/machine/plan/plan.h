@@ -203,7 +203,6 @@ cm_box cm_plan_constant_box(const cm_plan *plan, uint32_t value, const cm_box *b
 
 /* Along an axis of a value's grid: the cell that has a place, and the places that a cell has. O(log cells). */
 int64_t cm_grid_cell(const cm_plan_value *value, uint32_t axis, int64_t place);
-int64_t cm_grid_from(const cm_plan_value *value, uint32_t axis, int64_t cell);
 int64_t cm_grid_to(const cm_plan_value *value, uint32_t axis, int64_t cell);
 
 /* The tile number of a cell of a value's grid. */

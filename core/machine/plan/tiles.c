@@ -88,6 +88,14 @@ cm_status cm_plan_box_tile(cm_plan *plan, uint32_t value, const cm_box *box, boo
   return CM_OK;
 }
 
+static int64_t grid_from(const cm_plan_value *value, uint32_t axis, int64_t cell)
+{
+  if (value->stretches.edge != NULL && value->stretches.axis == axis)
+    return value->stretches.edge[cell];
+  int64_t from = cell * value->step[axis];
+  return from < value->whole.to[axis] ? from : value->whole.to[axis];
+}
+
 cm_status cm_plan_add_grid(cm_plan *plan, uint32_t value, cm_error *error)
 {
   cm_plan_value *v = &plan->values[value];
@@ -102,7 +110,7 @@ cm_status cm_plan_add_grid(cm_plan *plan, uint32_t value, cm_error *error)
     cm_box box = {.rank = v->whole.rank};
     uint32_t number;
     for (uint32_t i = 0; i < box.rank; i++) {
-      box.from[i] = cm_grid_from(v, i, cell[i]);
+      box.from[i] = grid_from(v, i, cell[i]);
       box.to[i] = cm_grid_to(v, i, cell[i]);
     }
     CM_TRY(add_tile(plan, value, &box, &number, error));
@@ -151,17 +159,9 @@ int64_t cm_grid_cell(const cm_plan_value *value, uint32_t axis, int64_t place)
   return low;
 }
 
-int64_t cm_grid_from(const cm_plan_value *value, uint32_t axis, int64_t cell)
-{
-  if (value->stretches.edge != NULL && value->stretches.axis == axis)
-    return value->stretches.edge[cell];
-  int64_t from = cell * value->step[axis];
-  return from < value->whole.to[axis] ? from : value->whole.to[axis];
-}
-
 int64_t cm_grid_to(const cm_plan_value *value, uint32_t axis, int64_t cell)
 {
-  return cm_grid_from(value, axis, cell + 1);
+  return grid_from(value, axis, cell + 1);
 }
 
 uint32_t cm_plan_tile_at(const cm_plan_value *value, const int64_t *cell)

@@ -108,7 +108,7 @@ static void fill_ties(cm_net_state *s, uint32_t v)
     s->place[row[i].part] = NOWHERE;
 }
 
-void cm_net_state_fill(cm_net_state *s)
+static void fill(cm_net_state *s)
 {
   const cm_net_graph *g = s->graph;
   memset(s->load, 0, s->parts * sizeof *s->load);
@@ -157,7 +157,7 @@ cm_status cm_net_state_new(const cm_net_graph *graph, uint32_t *part, uint32_t p
     cm_net_state_free(s);
     return error->status;
   }
-  cm_net_state_fill(s);
+  fill(s);
   *state = s;
   return CM_OK;
 }

@@ -46,9 +46,6 @@ cm_status cm_net_state_new(const cm_net_graph *graph, uint32_t *part, uint32_t p
                            cm_error *error);
 void cm_net_state_free(cm_net_state *state); /* NULL is allowed */
 
-/* After state->part was written anew: the same work, without the memory. */
-void cm_net_state_fill(cm_net_state *state);
-
 /* Moves v to another part. O(sum over its nets of parts touched), and of pins where a part is new or left. */
 void cm_net_move(cm_net_state *state, uint32_t v, uint32_t to);
 
