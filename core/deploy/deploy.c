@@ -98,23 +98,14 @@ cm_status cm_deploy_run(const cm_profile *reference, const cm_mapped *mapped, bo
   cm_run_phase(run, "images");
   CM_THEN(status, cm_images_make(&d.network, mapped, reference->steps, run, &d.images, error));
   CM_THEN(status, cm_images_run(&d.images, &d.on_chip.spikes, events, run, &d.result, error));
-  if (status == CM_OK)
-    *deployment = d;
-  else
-    cm_deployment_free(&d);
-  return status;
+  CM_END(status, *deployment = d, cm_deployment_free(&d));
 }
 
 cm_status cm_deploy(const cm_profile *reference, const cm_mapped *mapped, cm_run *run, cm_deployment *deployment, cm_error *error)
 {
   cm_deployment d;
   CM_TRY(cm_deploy_run(reference, mapped, false, run, &d, error));
-  const cm_status status = check_result(&d, error);
-  if (status == CM_OK)
-    *deployment = d;
-  else
-    cm_deployment_free(&d);
-  return status;
+  CM_END(check_result(&d, error), *deployment = d, cm_deployment_free(&d));
 }
 
 cm_status cm_deployment_spikes(const cm_deployment *d, cm_memory *memory, cm_spikes *spikes, cm_error *error)

@@ -123,8 +123,7 @@ static cm_status put_relays(builder *b, uint32_t v, cm_error *error)
     for (uint64_t i = b->n->first[v]; i < b->n->first[v + 1]; i++) {
       const cm_integer_synapse *s = &b->n->synapse[i];
       const cm_image_entry entry = {b->made->at[s->target], s->weight, s->delay};
-      if (b->made->core[s->target] == b->reached[k] && add_synapse(b, c, at, &entry, b->copies[s->target], error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(b->made->core[s->target] == b->reached[k], add_synapse(b, c, at, &entry, b->copies[s->target], error));
     }
   }
   return CM_OK;
@@ -139,8 +138,8 @@ static cm_status put_synapses(builder *b, cm_error *error)
     memset(b->mark, 0, b->made->cores * sizeof *b->mark);
   for (uint32_t v = 0; v < b->n->neurons; v++) {
     find_reached(b, v);
-    if (put_relays(b, v, error) != CM_OK || (cm_run_due(&work, b->n->first[v + 1] - b->n->first[v]) && cm_run_check(b->run, error) != CM_OK))
-      return error->status;
+    CM_TRY(put_relays(b, v, error));
+    CM_TRY_IF(cm_run_due(&work, b->n->first[v + 1] - b->n->first[v]), cm_run_check(b->run, error));
   }
   return CM_OK;
 }
@@ -158,14 +157,11 @@ static cm_status put_biases(const builder *b, uint32_t image, cm_error *error)
   for (uint32_t k = 0; k < last; k++)
     CM_TRY(add_neuron(b, c, CM_IMAGE_BIAS, k, k == 0 ? &source : &relay, error));
   for (uint32_t k = 0; k < last; k++) {
-    if (k + 1 < last && add_entry(b, c, begin + k, (cm_image_entry){begin + k + 1, 1, 0}, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(k + 1 < last, add_entry(b, c, begin + k, (cm_image_entry){begin + k + 1, 1, 0}, error));
     for (uint32_t i = 0; i < b->n->biases; i++) {
       const cm_integer_bias *bias = &b->n->bias[i];
       const cm_image_entry entry = {b->made->at[bias->target], bias->weight, 0};
-      if (b->made->core[bias->target] == image && bias->start == k + 1 &&
-          add_synapse(b, c, begin + k, &entry, b->copies[bias->target], error) != CM_OK)
-        return error->status;
+      CM_TRY_IF(b->made->core[bias->target] == image && bias->start == k + 1, add_synapse(b, c, begin + k, &entry, b->copies[bias->target], error));
     }
   }
   return CM_OK;
@@ -227,10 +223,9 @@ static cm_status make(builder *b, cm_error *error)
   cm_images *m = b->made;
   cm_memory *memory = b->run->memory;
   const uint32_t neurons = m->neurons;
-  if (CM_NEW(memory, m->core, neurons, error) != CM_OK || CM_NEW(memory, m->at, neurons, error) != CM_OK || CM_NEW(memory, m->shift, neurons, error) != CM_OK ||
-      CM_NEW(memory, b->copies, neurons, error) != CM_OK || number_cores(b, error) != CM_OK || CM_NEW(memory, b->mark, m->cores, error) != CM_OK ||
-      CM_NEW(memory, b->reached, m->cores, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(m->core, neurons), CM_ARRAY(m->at, neurons), CM_ARRAY(m->shift, neurons), CM_ARRAY(b->copies, neurons)));
+  CM_TRY(number_cores(b, error));
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(b->mark, m->cores), CM_ARRAY(b->reached, m->cores)));
   if (neurons > 0)
     memcpy(m->shift, b->n->shift, neurons * sizeof *m->shift);
   cm_status status = put_neurons(b, error);
@@ -249,20 +244,13 @@ cm_status cm_images_make(const cm_integer_network *network, const cm_mapped *map
   builder b = {.n = network, .mapped = mapped, .run = run, .made = &m};
   const cm_status status = make(&b, error);
   CM_FREE(b.mark, b.copies, b.reached);
-  if (status == CM_OK)
-    *images = m;
-  else
-    cm_images_free(&m);
-  return status;
+  CM_END(status, *images = m, cm_images_free(&m));
 }
 
 void cm_images_free(cm_images *m)
 {
-  for (uint32_t i = 0; m->image != NULL && i < m->cores; i++) {
+  for (uint32_t i = 0; m->image != NULL && i < m->cores; i++)
     CM_FREE(m->image[i].neuron, m->image[i].pool, m->image[i].route);
-  }
-  void *const arrays[] = {m->image, m->of_core, m->core, m->at, m->shift};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-    cm_free(arrays[i]);
+  CM_FREE(m->image, m->of_core, m->core, m->at, m->shift);
   *m = (cm_images){.cores = 0};
 }

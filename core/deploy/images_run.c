@@ -1,9 +1,7 @@
 /* The chip's own way through a step: packets of the last step write sums, delayed synapses and rows add to them, neurons step in order, and of their
  * spikes each core keeps as many as its queues hold (catalyst-n1, rtl/scalable_core_v2.v, rtl/neuromorphic_mesh.v). */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
 #include "core/deploy/images.h"
 #include "core/deploy/router_queues.h"
 
@@ -205,49 +203,29 @@ static cm_status sort(const engine *e, cm_error *error)
 {
   const cm_images *m = e->m;
   cm_images_result *r = e->r;
-  cm_spikes *own = &r->network;
-  uint64_t *next = NULL;
-  own->neurons = m->neurons;
-  own->steps = m->network_steps;
-  CM_TRY(CM_NEW(e->run->memory, own->first, (size_t)own->steps + 2, error));
-  CM_TRY(CM_NEW(e->run->memory, own->neuron, r->spikes, error));
-  CM_TRY(CM_NEW(e->run->memory, next, (size_t)own->steps + 1, error));
-  for (int pass = 0; pass < 2; pass++) {
-    for (uint64_t i = 0; i < r->spikes; i++) {
-      const cm_image_neuron *from = &m->image[m->of_core[r->spike[i].core]].neuron[r->spike[i].neuron];
-      if (from->kind > CM_IMAGE_INPUT || r->spike[i].step < m->shift[from->of] || r->spike[i].step - m->shift[from->of] >= own->steps)
-        continue;
-      const uint32_t step = r->spike[i].step - m->shift[from->of];
-      if (pass == 0)
-        own->first[step + 1]++;
-      else
-        own->neuron[next[step]++] = from->of;
-    }
-    for (uint32_t s = 0; s < own->steps && pass == 0; s++) {
-      next[s] = own->first[s];
-      own->first[s + 1] += own->first[s];
-    }
+  cm_spike *own = NULL;
+  uint64_t count = 0;
+  CM_TRY(CM_NEW(e->run->memory, own, r->spikes, error));
+  for (uint64_t i = 0; i < r->spikes; i++) {
+    const cm_image_neuron *from = &m->image[m->of_core[r->spike[i].core]].neuron[r->spike[i].neuron];
+    if (from->kind <= CM_IMAGE_INPUT && r->spike[i].step >= m->shift[from->of] && r->spike[i].step - m->shift[from->of] < m->network_steps)
+      own[count++] = (cm_spike){r->spike[i].step - m->shift[from->of], from->of};
   }
-  cm_free(next);
-  for (uint32_t s = 0; s < own->steps; s++)
-    qsort(own->neuron + own->first[s], own->first[s + 1] - own->first[s], sizeof *own->neuron, cm_ascending);
-  return CM_OK;
+  r->network = (cm_spikes){.neurons = m->neurons, .steps = m->network_steps};
+  const cm_status status = cm_spikes_sort(own, count, true, e->run->memory, &r->network, error);
+  cm_free(own);
+  return status;
 }
 
 static cm_status start(engine *e, cm_error *error)
 {
   const cm_chip *chip = e->m->chip;
-  if (chip->images.router_queue > 0 &&
-      cm_router_queues_make(chip->width, chip->height, (uint32_t)chip->images.router_queue, e->run->memory, &e->queues, error) != CM_OK)
-    return error->status;
-  CM_TRY(CM_NEW(e->run->memory, e->core, e->m->cores, error));
-  CM_TRY(CM_NEW(e->run->memory, e->r->most, e->m->cores, error));
+  CM_TRY_IF(chip->images.router_queue > 0, cm_router_queues_make(chip->width, chip->height, (uint32_t)chip->images.router_queue, e->run->memory, &e->queues, error));
+  CM_TRY(CM_NEW_ALL(e->run->memory, error, CM_ARRAY(e->core, e->m->cores), CM_ARRAY(e->r->most, e->m->cores)));
   for (uint32_t i = 0; i < e->m->cores; i++) {
     const uint64_t n = e->m->image[i].neurons;
     runner *r = &e->core[i];
-    if (CM_NEW(e->run->memory, r->state, n, error) != CM_OK || CM_NEW(e->run->memory, r->sum, n, error) != CM_OK ||
-        CM_NEW(e->run->memory, r->waiting, n * DELAYS, error) != CM_OK || CM_NEW(e->run->memory, r->spiked, n, error) != CM_OK)
-      return error->status;
+    CM_TRY(CM_NEW_ALL(e->run->memory, error, CM_ARRAY(r->state, n), CM_ARRAY(r->sum, n), CM_ARRAY(r->waiting, n * DELAYS), CM_ARRAY(r->spiked, n)));
   }
   return CM_OK;
 }
@@ -266,11 +244,7 @@ cm_status cm_images_run(const cm_images *images, const cm_spikes *given, bool ev
   }
   CM_FREE(e.core, e.packet);
   cm_router_queues_free(&e.queues);
-  if (status == CM_OK)
-    *result = r;
-  else
-    cm_images_result_free(&r);
-  return status;
+  CM_END(status, *result = r, cm_images_result_free(&r));
 }
 
 void cm_images_result_free(cm_images_result *result)

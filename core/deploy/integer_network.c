@@ -103,6 +103,8 @@ static cm_status check_neuron(const builder *b, uint32_t v, cm_error *error)
   (void)cm_neuron_called(b->topology, v, called, sizeof called);
   if (!cm_neuron_models[model].spikes && b->n->first[v + 1] > b->n->first[v])
     return cm_fail(error, CM_CONFLICT, "%s is a %s, which sends its v in every step: on the chip only spikes go to others", called, cm_neuron_models[model].name);
+  if (cm_has_second_current(b->topology->dynamics, v))
+    return cm_fail(error, CM_CONFLICT, "%s has a second current, tau_syn_inhibitory, but the chip's neurons have one", called);
   if (c->refractory != NULL && c->refractory[v] > INT16_MAX)
     return cm_fail(error, CM_CONFLICT, "%s rests for %u steps, but the chip counts to %d: give a longer dt", called, c->refractory[v], INT16_MAX);
   if (c->decay[v] < 0 || (cm_has_current(model) && c->decay_current[v] < 0))
@@ -121,8 +123,7 @@ static cm_status set_neurons(const builder *b, const bool *plain, cm_error *erro
     n->threshold[v] = n->input[v] || cm_neuron_models[model].spikes ? b->coefficients.threshold[v] : HUGE_VALF;
     n->rest[v] = n->input[v] ? 0 : b->coefficients.reset[v];
     n->leak[v] = cm_has_current(model) ? b->coefficients.offset[v] : 0;
-    if (!n->input[v] && check_neuron(b, v, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(!n->input[v], check_neuron(b, v, error));
   }
   return CM_OK;
 }
@@ -250,11 +251,8 @@ static cm_status make_arrays(const builder *b, bool **plain, cm_error *error)
   cm_memory *memory = b->run->memory;
   cm_integer_network *n = b->n;
   n->groups = b->order.groups;
-  if (CM_NEW(memory, n->input, n->neurons, error) != CM_OK || CM_NEW(memory, n->parameter, n->neurons, error) != CM_OK ||
-      CM_NEW(memory, n->threshold, n->neurons, error) != CM_OK || CM_NEW(memory, n->rest, n->neurons, error) != CM_OK || CM_NEW(memory, n->leak, n->neurons, error) != CM_OK ||
-      CM_NEW(memory, n->shift, n->neurons, error) != CM_OK || CM_NEW(memory, n->group, n->neurons, error) != CM_OK ||
-      CM_NEW(memory, *plain, n->groups, error) != CM_OK)
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(n->input, n->neurons), CM_ARRAY(n->parameter, n->neurons), CM_ARRAY(n->threshold, n->neurons), CM_ARRAY(n->rest, n->neurons),
+                    CM_ARRAY(n->leak, n->neurons), CM_ARRAY(n->shift, n->neurons), CM_ARRAY(n->group, n->neurons), CM_ARRAY(*plain, n->groups)));
   if (n->groups > 0)
     memset(*plain, true, n->groups);
   return CM_OK;
@@ -281,19 +279,25 @@ static cm_status make(builder *b, bool **plain, cm_error *error)
 {
   cm_integer_network *n = b->n;
   cm_coefficients_set_bias(b->topology, true, &b->coefficients);
-  if (cm_evaluation_order_make(b->topology, b->run, &b->order, error) != CM_OK || cm_neuron_loops_make(b->topology, false, b->run, &b->loop_of, error) != CM_OK || make_arrays(b, plain, error) != CM_OK ||
-      tell_synapses(b, error) != CM_OK || count_rows(b, error) != CM_OK || find_plain(b, *plain, error) != CM_OK ||
-      set_neurons(b, *plain, error) != CM_OK)
-    return error->status;
+  CM_TRY(cm_evaluation_order_make(b->topology, b->run, &b->order, error));
+  CM_TRY(cm_neuron_loops_make(b->topology, false, b->run, &b->loop_of, error));
+  CM_TRY(make_arrays(b, plain, error));
+  CM_TRY(tell_synapses(b, error));
+  CM_TRY(count_rows(b, error));
+  CM_TRY(find_plain(b, *plain, error));
+  CM_TRY(set_neurons(b, *plain, error));
   for (uint32_t v = 0; v < n->neurons; v++)
     if (!n->input[v])
       n->loop = steps_to(n, v) > n->loop ? steps_to(n, v) : n->loop;
   bool end = false;
   CM_TRY(tell_synapses(b, error));
   CM_TRY(find_shifts(b, &end, error));
-  if (!end && (close_loops(b, error) != CM_OK || find_shifts(b, &end, error) != CM_OK))
-    return error->status;
-  return fill_rows(b, error) == CM_OK ? set_biases(b, error) : error->status;
+  if (!end) {
+    CM_TRY(close_loops(b, error));
+    CM_TRY(find_shifts(b, &end, error));
+  }
+  CM_TRY(fill_rows(b, error));
+  return set_biases(b, error);
 }
 
 cm_status cm_integer_network_make(const cm_topology *topology, const cm_integer_setting *setting, cm_run *run, cm_integer_network *network, cm_error *error)
@@ -307,18 +311,12 @@ cm_status cm_integer_network_make(const cm_topology *topology, const cm_integer_
   cm_coefficients_free(&b.coefficients);
   cm_evaluation_order_free(&b.order);
   CM_FREE(b.synapse, b.loop_of, b.late, plain);
-  if (status == CM_OK)
-    *network = n;
-  else
-    cm_integer_network_free(&n);
-  return status;
+  CM_END(status, *network = n, cm_integer_network_free(&n));
 }
 
 void cm_integer_network_free(cm_integer_network *n)
 {
-  void *const arrays[] = {n->input, n->parameter, n->threshold, n->rest, n->leak, n->shift, n->group, n->first, n->synapse, n->bias};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-    cm_free(arrays[i]);
+  CM_FREE(n->input, n->parameter, n->threshold, n->rest, n->leak, n->shift, n->group, n->first, n->synapse, n->bias);
   *n = (cm_integer_network){.neurons = 0};
 }
 

@@ -14,9 +14,8 @@ typedef struct engine {
   uint32_t *fired; /* [neurons] */
   uint32_t count;
   uint32_t steps;  /* of the network */
-  uint32_t *own, *neuron; /* [held] step and neuron of each spike of the network's own steps, as they come */
-  uint64_t held, own_room, neuron_room;
-  uint64_t *next;  /* [steps + 1] where the next one of a step goes */
+  cm_spike *own;   /* [held] in the network's own steps, as they come */
+  uint64_t held, room;
 } engine;
 
 static int32_t *sums(const engine *e, uint32_t step)
@@ -68,59 +67,28 @@ static void update(engine *e, uint32_t step, uint64_t *clamped)
 }
 
 /* Keeps those of the network's own steps; of a step they come in several of the chip's, later populations later. */
-static cm_status keep(engine *e, uint32_t step, cm_run *run, uint64_t *first, cm_error *error)
+static cm_status keep(engine *e, uint32_t step, cm_run *run, cm_error *error)
 {
-  CM_TRY(CM_ROOM(run->memory, e->own, &e->own_room, e->held + e->count, error));
-  CM_TRY(CM_ROOM(run->memory, e->neuron, &e->neuron_room, e->held + e->count, error));
+  CM_TRY(CM_ROOM(run->memory, e->own, &e->room, e->held + e->count, error));
   for (uint32_t k = 0; k < e->count; k++) {
     const uint32_t late = e->n->shift[e->fired[k]];
-    if (step < late || step - late >= e->steps)
-      continue;
-    e->own[e->held] = step - late;
-    e->neuron[e->held++] = e->fired[k];
-    first[step - late + 1]++;
+    if (step >= late && step - late < e->steps)
+      e->own[e->held++] = (cm_spike){step - late, e->fired[k]};
   }
   return CM_OK;
-}
-
-/* By steps, in each by neuron: two passes of counting. */
-static cm_status sort(const engine *e, cm_run *run, cm_spikes *spikes, cm_error *error)
-{
-  const uint32_t n = e->n->neurons;
-  uint64_t *begin = NULL, *by_neuron = NULL;
-  cm_status status = CM_NEW(run->memory, begin, (size_t)n + 1, error);
-  if (status == CM_OK && (CM_NEW(run->memory, by_neuron, e->held, error) != CM_OK || CM_NEW(run->memory, spikes->neuron, e->held, error) != CM_OK))
-    status = error->status;
-  if (status == CM_OK) {
-    for (uint64_t i = 0; i < e->held; i++)
-      begin[e->neuron[i] + 1]++;
-    for (uint32_t v = 0; v < n; v++)
-      begin[v + 1] += begin[v];
-    for (uint64_t i = 0; i < e->held; i++)
-      by_neuron[begin[e->neuron[i]]++] = i;
-    for (uint32_t s = 0; s < e->steps; s++) {
-      e->next[s] = spikes->first[s];
-      spikes->first[s + 1] += spikes->first[s];
-    }
-    for (uint64_t i = 0; i < e->held; i++)
-      spikes->neuron[e->next[e->own[by_neuron[i]]]++] = e->neuron[by_neuron[i]];
-  }
-  CM_FREE(begin, by_neuron);
-  return status;
 }
 
 static cm_status run_steps(engine *e, const cm_spikes *given, cm_run *run, cm_integer_result *r, cm_error *error)
 {
   uint64_t work = 0;
   for (uint32_t step = 0; step < e->steps + e->n->shift_most; step++) {
-    if (step < e->steps && take_inputs(e, given, step, error) != CM_OK)
-      return error->status;
+    CM_TRY_IF(step < e->steps, take_inputs(e, given, step, error));
     update(e, step, r->clamped);
     send(e, step);
-    if (keep(e, step, run, r->spikes.first, error) != CM_OK || (cm_run_due(&work, e->n->neurons) && cm_run_check(run, error) != CM_OK))
-      return error->status;
+    CM_TRY(keep(e, step, run, error));
+    CM_TRY_IF(cm_run_due(&work, e->n->neurons), cm_run_check(run, error));
   }
-  return sort(e, run, &r->spikes, error);
+  return cm_spikes_sort(e->own, e->held, true, run->memory, &r->spikes, error);
 }
 
 cm_status cm_integer_run(const cm_integer_network *network, const cm_spikes *given, uint32_t steps, cm_run *run, cm_integer_result *result, cm_error *error)
@@ -128,21 +96,11 @@ cm_status cm_integer_run(const cm_integer_network *network, const cm_spikes *giv
   cm_integer_result r = {.spikes = {.neurons = network->neurons, .steps = steps}};
   engine e = {.n = network, .steps = steps};
   cm_memory *memory = run->memory;
-  cm_status status = CM_NEW(memory, e.state, network->neurons, error);
-  if (status == CM_OK &&
-      (CM_NEW(memory, e.sum, (size_t)SLOTS * network->neurons, error) != CM_OK || CM_NEW(memory, e.fired, network->neurons, error) != CM_OK ||
-       CM_NEW(memory, r.spikes.first, (size_t)steps + 1, error) != CM_OK || CM_NEW(memory, e.next, (size_t)steps + 1, error) != CM_OK ||
-       CM_NEW(memory, r.clamped, network->groups, error) != CM_OK))
-    status = error->status;
+  cm_status status = CM_NEW_ALL(memory, error, CM_ARRAY(e.state, network->neurons), CM_ARRAY(e.sum, (size_t)SLOTS * network->neurons),
+                                CM_ARRAY(e.fired, network->neurons), CM_ARRAY(r.clamped, network->groups));
   CM_THEN(status, run_steps(&e, given, run, &r, error));
-  void *const arrays[] = {e.state, e.sum, e.fired, e.own, e.neuron, e.next};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-    cm_free(arrays[i]);
-  if (status == CM_OK)
-    *result = r;
-  else
-    cm_integer_result_free(&r);
-  return status;
+  CM_FREE(e.state, e.sum, e.fired, e.own);
+  CM_END(status, *result = r, cm_integer_result_free(&r));
 }
 
 void cm_integer_result_free(cm_integer_result *result)

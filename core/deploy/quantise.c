@@ -139,9 +139,7 @@ cm_status cm_quantise(cm_integer_network *network, const cm_spikes *wanted, cm_r
     s.one += (double)(network->first[wanted->neuron[i] + 1] - network->first[wanted->neuron[i]]);
   cm_status status = find_largest(network, run->memory, &largest, error);
   s.largest = largest;
-  if (status == CM_OK && (CM_NEW(run->memory, q.scale, network->groups, error) != CM_OK || CM_NEW(run->memory, s.best, network->groups, error) != CM_OK ||
-                          CM_NEW(run->memory, s.more, network->neurons, error) != CM_OK))
-    status = error->status;
+  CM_THEN(status, CM_NEW_ALL(run->memory, error, CM_ARRAY(q.scale, network->groups), CM_ARRAY(s.best, network->groups), CM_ARRAY(s.more, network->neurons)));
   CM_THEN(status, search_all(&s, error));
   CM_THEN(status, search_each(&s, error));
   if (status == CM_OK) {

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "base/number.h"
+#include "base/order.h"
 #include "core/network/pairs.h"
 #include "core/network/spike_file.h"
 
@@ -18,10 +19,6 @@ enum { LINE_MAX_BYTES = 1024, FIELDS_MAX = 16, CHECK_EVERY = 1 << 16 };
 /* What a column is. */
 typedef enum column { STEP, TIME, NEURON, POPULATION, OTHER, COLUMNS = OTHER } column;
 
-typedef struct spike {
-  uint32_t step, neuron;
-} spike;
-
 typedef struct reader {
   const char *path;
   const char *unit; /* what it consists of: "line" or "row" */
@@ -29,7 +26,7 @@ typedef struct reader {
   uint64_t line;
   int at[COLUMNS]; /* which field each column is; -1: there is none */
   bool headed;     /* the first line says it */
-  spike *list;
+  cm_spike *list;
   uint64_t count, room;
   cm_run *run;
 } reader;
@@ -49,7 +46,7 @@ static cm_status add_spike(reader *r, uint64_t step, const char *id, cm_error *e
   if (step >= CM_SPIKE_STEPS_MAX)
     return refuse(r, "steps go up to 99999", error);
   CM_TRY(CM_ROOM(r->run->memory, r->list, &r->room, r->count + 1, error));
-  r->list[r->count++] = (spike){(uint32_t)step, neuron};
+  r->list[r->count++] = (cm_spike){(uint32_t)step, neuron};
   return r->count % CHECK_EVERY == 0 ? cm_run_check(r->run, error) : CM_OK;
 }
 
@@ -216,18 +213,17 @@ static cm_status read_hdf5(reader *r, const char *path, cm_error *error)
   return cm_fail(error, CM_BAD_OPTION, "%.100s: %.300s", r->path, cm_say("%s", error->detail).text);
 }
 
-static cm_status sort_by_step(const reader *r, cm_spikes *s, cm_error *error)
+cm_status cm_spikes_sort(const cm_spike *list, uint64_t count, bool ascending, cm_memory *memory, cm_spikes *s, cm_error *error)
 {
-  cm_run *run = r->run;
-  for (uint64_t i = 0; i < r->count; i++)
-    s->steps = r->list[i].step >= s->steps ? r->list[i].step + 1 : s->steps;
-  CM_TRY(CM_NEW_ALL(run->memory, error, CM_ARRAY(s->first, (size_t)s->steps + 2), CM_ARRAY(s->neuron, r->count)));
-  for (uint64_t i = 0; i < r->count; i++)
-    s->first[r->list[i].step + 2]++;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(s->first, (size_t)s->steps + 2), CM_ARRAY(s->neuron, count)));
+  for (uint64_t i = 0; i < count; i++)
+    s->first[list[i].step + 2]++;
   for (uint32_t i = 0; i < s->steps; i++)
     s->first[i + 2] += s->first[i + 1];
-  for (uint64_t i = 0; i < r->count; i++)
-    s->neuron[s->first[r->list[i].step + 1]++] = r->list[i].neuron;
+  for (uint64_t i = 0; i < count; i++)
+    s->neuron[s->first[list[i].step + 1]++] = list[i].neuron;
+  for (uint32_t i = 0; ascending && i < s->steps; i++)
+    qsort(s->neuron + s->first[i], s->first[i + 1] - s->first[i], sizeof *s->neuron, cm_ascending);
   return CM_OK;
 }
 
@@ -248,7 +244,9 @@ static cm_status finish(reader *r, cm_status status, cm_spikes *spikes, cm_error
   cm_spike_ids_close(&r->ids);
   if (status == CM_OK && r->count == 0)
     status = cm_fail(error, CM_BAD_OPTION, "%s has no spike; lines are STEP,NEURON, both numbered from 0", r->path);
-  CM_THEN(status, sort_by_step(r, &made, error));
+  for (uint64_t i = 0; i < r->count; i++)
+    made.steps = r->list[i].step >= made.steps ? r->list[i].step + 1 : made.steps;
+  CM_THEN(status, cm_spikes_sort(r->list, r->count, false, r->run->memory, &made, error));
   cm_free(r->list);
   CM_END(status, *spikes = made, cm_spikes_free(&made));
 }

@@ -13,6 +13,14 @@ typedef struct cm_spikes {
   uint32_t *neuron;  /* those that fire in step s: neuron[first[s]] .. neuron[first[s + 1] - 1]; twice: two spikes */
 } cm_spikes;
 
+typedef struct cm_spike {
+  uint32_t step, neuron;
+} cm_spike;
+
+/* Makes first and neuron of `spikes`, whose steps are set, from a list in any order: of a step in that of the list or, `ascending`, by neuron.
+ * O(count log(of a step)). Errors: memory; then they are NULL or for cm_spikes_free. */
+cm_status cm_spikes_sort(const cm_spike *list, uint64_t count, bool ascending, cm_memory *memory, cm_spikes *spikes, cm_error *error);
+
 /* Reads spikes, in any order: lines "step,neuron", steps from 0, or under a header columns of these in any order, with blanks, tabs or
  * semicolons between them as well: of the step `step`, or of the time in milliseconds `time`, `times`, `time_ms`, `timestamps`; of the neuron `neuron`,
  * `name`, `id`, `gid`, `sender`, `senders`, `node_id`, `node_ids`, which where `population` names another column is one of its members;

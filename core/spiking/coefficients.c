@@ -53,18 +53,22 @@ static void solve(double dt, double tau, double tau_syn, double *coupling, doubl
   *gain = 1 - v - *coupling;
 }
 
-static void set_current(const cm_dynamics *d, const cm_semantics *s, double dt, uint32_t v, filter membrane, cm_coefficients *c)
+/* Of a current that decays by `from`.tau, and whose input is multiplied by w. */
+typedef struct inflow {
+  double tau, w;
+} inflow;
+
+static void set_current(const cm_dynamics *d, const cm_semantics *s, double dt, uint32_t v, inflow from, const cm_synaptic *c)
 {
-  const double tau = value(d, CM_PARAMETER_TAU, v), tau_syn = value(d, CM_PARAMETER_TAU_SYN, v), w = value(d, CM_PARAMETER_W_IN, v),
-               r = value(d, CM_PARAMETER_R, v);
-  const filter synapse = filter_of(s, dt, tau_syn);
-  double coupling = membrane.gain, gain = 0;
+  const double tau = value(d, CM_PARAMETER_TAU, v), r = value(d, CM_PARAMETER_R, v), w = from.w;
+  const filter synapse = filter_of(s, dt, from.tau);
+  double coupling = filter_of(s, dt, tau).gain, gain = 0;
   if (s->current == CM_CURRENT_OVER_STEP)
-    solve(dt, tau, tau_syn, &coupling, &gain);
-  c->decay_current[v] = (float)synapse.decay;
-  c->gain_current[v] = (float)(synapse.gain * w);
+    solve(dt, tau, from.tau, &coupling, &gain);
+  c->decay[v] = (float)synapse.decay;
+  c->gain[v] = (float)(synapse.gain * w);
   c->coupling[v] = (float)(coupling * r);
-  c->gain[v] = (float)(gain * r * w);
+  c->over[v] = (float)(gain * r * w);
 }
 
 static cm_status set(const cm_topology *t, const cm_semantics *s, double dt, uint32_t v, cm_coefficients *c, cm_error *error)
@@ -72,9 +76,8 @@ static cm_status set(const cm_topology *t, const cm_semantics *s, double dt, uin
   const cm_dynamics *d = t->dynamics;
   const uint8_t model = d->model[v];
   const bool leaks = cm_neuron_has(model, CM_PARAMETER_TAU);
-  if ((leaks && check_tau(t, s, dt, CM_PARAMETER_TAU, v, error) != CM_OK) ||
-      (cm_has_current(model) && check_tau(t, s, dt, CM_PARAMETER_TAU_SYN, v, error) != CM_OK))
-    return error->status;
+  CM_TRY_IF(leaks, check_tau(t, s, dt, CM_PARAMETER_TAU, v, error));
+  CM_TRY_IF(cm_has_current(model), check_tau(t, s, dt, CM_PARAMETER_TAU_SYN, v, error));
   const filter integrator = {1, 1}, nothing = {0, 1};
   const filter membrane = leaks                           ? filter_of(s, dt, value(d, CM_PARAMETER_TAU, v))
                           : model == CM_NEURON_THRESHOLD ? nothing
@@ -84,8 +87,17 @@ static cm_status set(const cm_topology *t, const cm_semantics *s, double dt, uin
   c->offset[v] = (float)(leaks ? (1 - membrane.decay) * value(d, CM_PARAMETER_V_LEAK, v) : 0);
   c->threshold[v] = cm_neuron_has(model, CM_PARAMETER_V_THRESHOLD) ? (float)value(d, CM_PARAMETER_V_THRESHOLD, v) : HUGE_VALF;
   c->reset[v] = (float)value(d, CM_PARAMETER_V_RESET, v);
-  if (cm_has_current(model))
-    set_current(d, s, dt, v, membrane, c);
+  if (!cm_has_current(model))
+    return CM_OK;
+  const double w = value(d, CM_PARAMETER_W_IN, v), own = value(d, CM_PARAMETER_W_IN_INHIBITORY, v);
+  const cm_synaptic first = {c->decay_current, c->gain_current, c->coupling, c->gain};
+  set_current(d, s, dt, v, (inflow){value(d, CM_PARAMETER_TAU_SYN, v), w}, &first);
+  if (!cm_has_second_current(d, v)) {
+    char called[96];
+    return own == 0 ? CM_OK : cm_fail(error, CM_BAD_NETWORK, "%s has a w_in_inhibitory of %g, but no tau_syn_inhibitory: give both or neither", cm_neuron_called(t, v, called, sizeof called), own);
+  }
+  CM_TRY(check_tau(t, s, dt, CM_PARAMETER_TAU_SYN_INHIBITORY, v, error));
+  set_current(d, s, dt, v, (inflow){value(d, CM_PARAMETER_TAU_SYN_INHIBITORY, v), own > 0 ? own : w}, &c->second);
   return CM_OK;
 }
 
@@ -125,17 +137,15 @@ cm_status cm_coefficients_make(const cm_topology *topology, const cm_semantics *
     status = CM_NEW(memory, *current[i], n, error);
   const float *refractory = topology->dynamics->parameter[CM_PARAMETER_REFRACTORY];
   CM_THEN_IF(status, refractory != NULL, CM_NEW(memory, c.refractory, n, error));
+  CM_THEN_IF(status, topology->dynamics->parameter[CM_PARAMETER_TAU_SYN_INHIBITORY] != NULL,
+             CM_NEW_ALL(memory, error, CM_ARRAY(c.second.decay, n), CM_ARRAY(c.second.gain, n), CM_ARRAY(c.second.coupling, n), CM_ARRAY(c.second.over, n)));
   for (uint32_t v = 0; v < n && status == CM_OK; v++) {
     if (topology->dynamics->model[v] != CM_NEURON_INPUT)
       status = set(topology, semantics, dt, v, &c, error);
     if (status == CM_OK && refractory != NULL && refractory[v] > 0)
       status = set_refractory(topology, semantics, dt, v, &c.refractory[v], error);
   }
-  if (status == CM_OK)
-    *coefficients = c;
-  else
-    cm_coefficients_free(&c);
-  return status;
+  CM_END(status, *coefficients = c, cm_coefficients_free(&c));
 }
 
 void cm_coefficients_set_bias(const cm_topology *topology, bool loops, cm_coefficients *coefficients)
@@ -147,6 +157,7 @@ void cm_coefficients_set_bias(const cm_topology *topology, bool loops, cm_coeffi
 
 void cm_coefficients_free(cm_coefficients *c)
 {
-  CM_FREE(c->decay, c->gain, c->offset, c->bias, c->threshold, c->reset, c->decay_current, c->gain_current, c->coupling, c->refractory);
+  CM_FREE(c->decay, c->gain, c->offset, c->bias, c->threshold, c->reset, c->decay_current, c->gain_current, c->coupling, c->refractory, c->second.decay, c->second.gain, c->second.coupling,
+          c->second.over);
   *c = (cm_coefficients){.decay = NULL};
 }

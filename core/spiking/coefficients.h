@@ -1,5 +1,6 @@
 /* What a step does to each neuron, as numbers: v <- decay v + gain x + offset, where x is what comes in; of current-based models
- * current <- decay_current current + gain_current x, v <- decay v + coupling current (+ gain x) + offset. */
+ * current <- decay_current current + gain_current x, v <- decay v + coupling current (+ gain x) + offset. A second current takes what comes
+ * by negative weights, and adds the same to v. */
 #pragma once
 
 #include "base/run.h"
@@ -7,10 +8,16 @@
 #include "core/network/topology.h"
 #include "core/spiking/semantics.h"
 
-/* Each array is [neurons]; those of currents are NULL where no model has one. */
+/* What a step does to a current and it to v; each array is [neurons]. */
+typedef struct cm_synaptic {
+  float *decay, *gain, *coupling, *over; /* over: what x adds to v in its own step */
+} cm_synaptic;
+
+/* Each array is [neurons]; those of currents are NULL where no model has one, of second ones where no neuron has. */
 typedef struct cm_coefficients {
   float *decay, *gain, *offset, *bias, *threshold, *reset;
   float *decay_current, *gain_current, *coupling;
+  cm_synaptic second; /* 0 of a neuron without */
   uint32_t *refractory; /* steps that v stays after a spike; NULL: none */
 } cm_coefficients;
 
@@ -28,6 +35,13 @@ void cm_coefficients_free(cm_coefficients *coefficients); /* harmless on a zeroe
 static inline bool cm_has_current(uint8_t model)
 {
   return cm_neuron_has(model, CM_PARAMETER_TAU_SYN);
+}
+
+/* Whether a neuron has a second one, which takes negative weights. */
+static inline bool cm_has_second_current(const cm_dynamics *dynamics, uint32_t neuron)
+{
+  const float *tau = dynamics->parameter[CM_PARAMETER_TAU_SYN_INHIBITORY];
+  return tau != NULL && tau[neuron] > 0;
 }
 
 /* "neuron 7" or, of a network with names, "neuron 7 (lif[3])", in `text`, which it returns. */

@@ -38,7 +38,7 @@ struct cm_simulator {
   cm_synapse_blocks synapses;
   cm_thread_pool *pool;  /* NULL: not worth it */
   level *level;          /* [order.levels] */
-  float *v, *current;
+  float *v, *current, *second; /* as in update.h */
   uint32_t *resting;     /* [neurons] steps of refractory times that are left; NULL: no neuron has one */
   uint32_t *fired;       /* [neurons] by block, those of a level */
   uint32_t *fired_count; /* [blocks] */
@@ -126,12 +126,11 @@ static cm_status make_state(cm_simulator *e, cm_error *error)
 {
   cm_memory *memory = e->run->memory;
   const uint32_t n = e->topology->vertex_count;
-  if (CM_NEW(memory, e->v, n, error) != CM_OK || CM_NEW(memory, e->fired, n, error) != CM_OK ||
-      CM_NEW(memory, e->fired_count, e->synapses.blocks, error) != CM_OK || CM_NEW(memory, e->spike[0], n, error) != CM_OK ||
-      (e->semantics->output > 0 && CM_NEW(memory, e->spike[1], n, error) != CM_OK) ||
-      (e->coefficients.decay_current != NULL && CM_NEW(memory, e->current, n, error) != CM_OK) ||
-      (e->coefficients.refractory != NULL && CM_NEW(memory, e->resting, n, error) != CM_OK))
-    return error->status;
+  CM_TRY(CM_NEW_ALL(memory, error, CM_ARRAY(e->v, n), CM_ARRAY(e->fired, n), CM_ARRAY(e->fired_count, e->synapses.blocks), CM_ARRAY(e->spike[0], n)));
+  CM_TRY_IF(e->semantics->output > 0, CM_NEW(memory, e->spike[1], n, error));
+  CM_TRY_IF(e->coefficients.decay_current != NULL, CM_NEW(memory, e->current, n, error));
+  CM_TRY_IF(e->coefficients.second.decay != NULL, CM_NEW(memory, e->second, n, error));
+  CM_TRY_IF(e->coefficients.refractory != NULL, CM_NEW(memory, e->resting, n, error));
   const uint64_t worth = 1 << 20; /* synapses for which a second thread is */
   if (e->run->threads > 1 && e->synapses.count >= worth)
     return cm_thread_pool_new(memory, e->run->threads, &e->pool, error);
@@ -168,11 +167,7 @@ cm_status cm_simulator_new(const cm_topology *topology, const cm_profile_setting
   cm_free(loop_of);
   CM_THEN(status, make_levels(e, error));
   CM_THEN(status, make_state(e, error));
-  if (status == CM_OK)
-    *simulator = e;
-  else
-    cm_simulator_free(e);
-  return status;
+  CM_END(status, *simulator = e, cm_simulator_free(e));
 }
 
 void cm_simulator_free(cm_simulator *e)
@@ -182,7 +177,7 @@ void cm_simulator_free(cm_simulator *e)
   for (uint32_t l = 0; e->level != NULL && l < e->order.levels; l++) {
     CM_FREE(e->level[l].first, e->level[l].stretch, e->level[l].graded, e->level[l].value);
   }
-  CM_FREE(e->level, e->v, e->current, e->resting, e->fired, e->fired_count, e->spike[0], e->spike[1], e->told);
+  CM_FREE(e->level, e->v, e->current, e->second, e->resting, e->fired, e->fired_count, e->spike[0], e->spike[1], e->told);
   cm_thread_pool_free(e->pool);
   cm_coefficients_free(&e->coefficients);
   cm_evaluation_order_free(&e->order);
@@ -225,7 +220,8 @@ static cm_status update_block(void *context, size_t block, CM_UNUSED cm_error *e
   uint32_t *fired = e->fired + begin, count = 0;
   for (uint32_t s = e->updating->first[block]; s < e->updating->first[block + 1]; s++) {
     const stretch *here = &e->updating->stretch[s];
-    const cm_update update = {.coefficients = &e->coefficients, .v = e->v, .current = e->current, .resting = e->resting, .sum = sum, .base = begin,
+    const cm_update update = {.coefficients = &e->coefficients, .v = e->v, .current = e->current, .second = e->second, .resting = e->resting, .sum = sum, .base = begin,
+                              .apart = UINT32_C(1) << e->synapses.block_bits,
                               .closed = e->semantics->current == CM_CURRENT_OVER_STEP, .reset = e->semantics->reset,
                               .model = here->model};
     count += cm_update_neurons(&update, here->begin, here->end, fired + count);

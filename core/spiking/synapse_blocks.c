@@ -2,6 +2,8 @@
  * put there. What can fail: delays that are no multiple of a step; memory. */
 #include "core/spiking/synapse_blocks.h"
 
+#include "core/spiking/coefficients.h"
+
 enum { BLOCK_BITS_MIN = 8, BLOCK_BITS_MAX = 17, SEGMENT = 8, AHEAD = 8 };
 static const uint64_t cached = 1 << 18; /* sums of a block */
 
@@ -24,7 +26,8 @@ static void put(void *context, uint32_t from, uint32_t to, uint32_t steps, float
   const cm_synapse_blocks *s = context;
   cm_synapse_block *block = &s->block[to >> s->block_bits];
   const uint32_t local = to & ((UINT32_C(1) << s->block_bits) - 1);
-  s->synapse[block->begin + block->first[from + 1]++] = (cm_blocked_synapse){(steps << s->block_bits) + local, weight};
+  const uint32_t slot = (steps << s->second) + (weight < 0 && cm_has_second_current(s->dynamics, to));
+  s->synapse[block->begin + block->first[from + 1]++] = (cm_blocked_synapse){(slot << s->block_bits) + local, weight};
 }
 
 /* Blocks whose sums stay in the cache, if a row then still has some synapses in each; of a large network never fewer than eight, for threads. */
@@ -33,11 +36,11 @@ static void choose_blocks(cm_synapse_blocks *s)
   uint32_t bits = BLOCK_BITS_MAX, slots = 1;
   while (slots < s->slots)
     slots *= 2;
-  s->slots = slots;
-  while (bits > BLOCK_BITS_MIN && (UINT64_C(8) << bits > s->neurons || (uint64_t)slots << bits > cached) &&
+  s->slots = slots << s->second;
+  while (bits > BLOCK_BITS_MIN && (UINT64_C(8) << bits > s->neurons || (uint64_t)s->slots << bits > cached) &&
          (s->neurons >> (bits - 1)) * (uint64_t)SEGMENT * s->neurons <= s->count)
     bits--;
-  while (bits < 32 && ((uint64_t)slots << bits) > (UINT64_C(1) << 32))
+  while (bits < 32 && ((uint64_t)s->slots << bits) > (UINT64_C(1) << 32))
     bits--;
   s->block_bits = bits;
   s->blocks = (uint32_t)(((uint64_t)s->neurons + (UINT64_C(1) << bits) - 1) >> bits);
@@ -76,7 +79,8 @@ static cm_status begin_rows(cm_synapse_blocks *s, cm_error *error)
 cm_status cm_synapse_blocks_make(const cm_timed_network *network, cm_run *run, cm_synapse_blocks *synapses, cm_error *error)
 {
   const cm_timed_network again = {network->topology, network->order, network->latency, false}; /* all but the last time */
-  cm_synapse_blocks s = {.neurons = network->topology->vertex_count, .slots = 1};
+  cm_synapse_blocks s = {.neurons = network->topology->vertex_count, .slots = 1, .dynamics = network->topology->dynamics};
+  s.second = s.dynamics->parameter[CM_PARAMETER_TAU_SYN_INHIBITORY] != NULL;
   cm_status status = cm_synapses_tell(&again, run, measure, &s, error);
   if (status == CM_OK) {
     choose_blocks(&s);
@@ -85,11 +89,7 @@ cm_status cm_synapse_blocks_make(const cm_timed_network *network, cm_run *run, c
   CM_THEN(status, cm_synapses_tell(&again, run, count, &s, error));
   CM_THEN(status, begin_rows(&s, error));
   CM_THEN(status, cm_synapses_tell(network, run, put, &s, error));
-  if (status == CM_OK)
-    *synapses = s;
-  else
-    cm_synapse_blocks_free(&s);
-  return status;
+  CM_END(status, *synapses = s, cm_synapse_blocks_free(&s));
 }
 
 void cm_synapse_blocks_free(cm_synapse_blocks *synapses)
@@ -110,7 +110,7 @@ void cm_synapse_blocks_send(const cm_synapse_blocks *synapses, uint32_t block, c
   const uint32_t *first = b->first;
   float *sum = b->sum;
   const uint32_t mask = (uint32_t)(((uint64_t)synapses->slots << synapses->block_bits) - 1);
-  const uint32_t at = (uint32_t)(now << synapses->block_bits) & mask;
+  const uint32_t at = (uint32_t)(now << (synapses->block_bits + synapses->second)) & mask;
   for (uint32_t k = 0; k < count; k++) {
     if (k + AHEAD < count)
       __builtin_prefetch(synapse + first[source[k + AHEAD]]);

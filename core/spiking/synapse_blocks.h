@@ -3,10 +3,11 @@
 #pragma once
 
 #include "base/run.h"
+#include "core/network/dynamics.h"
 #include "core/network/topology.h"
 #include "core/spiking/timed_synapses.h"
 
-/* 8 bytes: delay * block_size + target in the block, and the weight. */
+/* 8 bytes: slot * block_size + target in the block, and the weight. */
 typedef struct cm_blocked_synapse {
   uint32_t to;
   float weight;
@@ -21,7 +22,9 @@ typedef struct cm_synapse_block {
 typedef struct cm_synapse_blocks {
   uint32_t neurons, blocks;
   uint32_t block_bits;   /* targets of a block: 1 << block_bits */
-  uint32_t slots;        /* of the ring; a power of two above the longest delay */
+  uint32_t slots;        /* of the ring; a power of two above the longest delay, twice that with second currents */
+  unsigned second;       /* 1: each step has two slots, the latter for negative weights of neurons with a second current; 0: one */
+  const cm_dynamics *dynamics;
   cm_synapse_block *block;
   cm_blocked_synapse *synapse;
   uint64_t count;
@@ -38,8 +41,8 @@ void cm_synapse_blocks_send(const cm_synapse_blocks *synapses, uint32_t block, c
 /* Synapses of a neuron. O(blocks). */
 uint64_t cm_synapse_blocks_of(const cm_synapse_blocks *synapses, uint32_t source);
 
-/* Where the sums of step `now` begin in a block: [1 << block_bits], zeroed by whoever takes them. */
+/* Where the sums of step `now` begin in a block: [1 << block_bits], then those of second currents, zeroed by whoever takes them. */
 static inline float *cm_synapse_blocks_sums(const cm_synapse_blocks *s, uint32_t block, uint64_t now)
 {
-  return s->block[block].sum + ((size_t)(now & (s->slots - 1)) << s->block_bits);
+  return s->block[block].sum + ((size_t)((now << s->second) & (s->slots - 1)) << s->block_bits);
 }

@@ -46,6 +46,20 @@ static inline void integrate_over_step(const cm_update *u, uint32_t begin, uint3
   }
 }
 
+/* Adds what the second current does, after the first. */
+static inline void integrate_second(const cm_update *u, uint32_t begin, uint32_t n)
+{
+  const cm_synaptic *c = &u->coefficients->second;
+  float *sum = u->sum + u->apart + (begin - u->base);
+  for (uint32_t i = 0; i < n; i++) {
+    const uint32_t k = begin + i;
+    const float before = u->second[k];
+    u->second[k] = c->decay[k] * before + c->gain[k] * sum[i];
+    u->v[k] += u->closed ? c->coupling[k] * before + c->over[k] * sum[i] : c->coupling[k] * u->second[k];
+    sum[i] = 0;
+  }
+}
+
 static inline void integrate_model(const cm_update *u, uint32_t begin, uint32_t n)
 {
   if (!cm_has_current(u->model))
@@ -54,6 +68,8 @@ static inline void integrate_model(const cm_update *u, uint32_t begin, uint32_t 
     integrate_over_step(u, begin, n);
   else
     integrate_current(u, begin, n);
+  if (u->second != NULL && cm_has_current(u->model))
+    integrate_second(u, begin, n);
 }
 
 /* Those above their thresholds, in ascending order. */

@@ -8,9 +8,10 @@
 
 typedef struct cm_update {
   const cm_coefficients *coefficients;
-  float *v, *current; /* [neurons] */
+  float *v, *current, *second; /* [neurons]; second: of negative weights, NULL: no neuron has one */
   uint32_t *resting;  /* [neurons] steps that v still stays; NULL: none does */
-  float *sum;         /* what comes in, of neuron base + i at i; zeroed */
+  float *sum;         /* what comes in, of neuron base + i at i; zeroed; what goes to second follows after `apart` */
+  uint32_t apart;
   uint32_t base;
   bool closed;        /* v takes what the current is over the step, not its new value */
   cm_reset reset;

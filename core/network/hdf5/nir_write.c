@@ -260,6 +260,8 @@ cm_status cm_export_nir(const cm_export_writer *e, cm_error *error)
     return cm_fail(error, CM_BAD_REQUEST, "only a network that was read from NIR can be written as NIR: this one has none of its nodes");
   if (w.d->parameter[CM_PARAMETER_REFRACTORY] != NULL)
     return cm_fail(error, CM_BAD_REQUEST, "neurons have refractory times, which NIR has not: give them parameters without, or keep the network as topology");
+  if (w.d->parameter[CM_PARAMETER_TAU_SYN_INHIBITORY] != NULL)
+    return cm_fail(error, CM_BAD_REQUEST, "neurons have a second current, tau_syn_inhibitory, which NIR has not: give them parameters without, or keep the network as topology");
   const uint64_t refusals = cm_json_refusals();
   json_t *nodes = cm_json_loadb(w.d->nodes, strlen(w.d->nodes), JSON_REJECT_DUPLICATES, &where);
   CM_TRY(cm_json_whole(refusals, "the nodes", error));

@@ -8,7 +8,7 @@
 #include "core/network/hdf5/sonata.h"
 #include "core/network/neuron_values.h"
 
-enum { SONATA_POINT = 8 };
+enum { SONATA_POINT = 10 };
 
 typedef enum sonata_point { SONATA_NO_POINT, SONATA_PSC_DELTA, SONATA_PSC_EXP, SONATA_INT_FIRE, SONATA_POINTS } sonata_point;
 

@@ -19,11 +19,12 @@ const sonata_node_type *sonata_node_type_find(const sonata_files *c, uint64_t id
 
 const char *const sonata_point_names[SONATA_POINTS + 1] = {":", "nest:iaf_psc_delta", "nest:iaf_psc_exp", "nrn:IntFire1", "some:points"};
 
-enum { TAU, R, THRESHOLD, RESET, REFRACTORY, LEAK, TAU_SYN, W_IN };
+enum { TAU, R, THRESHOLD, RESET, REFRACTORY, LEAK, TAU_SYN, W_IN, TAU_SYN_IN, W_IN_IN };
 
 static const cm_neuron_parameter used[SONATA_POINT] = {
   [TAU] = CM_PARAMETER_TAU,   [R] = CM_PARAMETER_R,          [THRESHOLD] = CM_PARAMETER_V_THRESHOLD, [RESET] = CM_PARAMETER_V_RESET, [REFRACTORY] = CM_PARAMETER_REFRACTORY,
-  [LEAK] = CM_PARAMETER_V_LEAK, [TAU_SYN] = CM_PARAMETER_TAU_SYN, [W_IN] = CM_PARAMETER_W_IN};
+  [LEAK] = CM_PARAMETER_V_LEAK, [TAU_SYN] = CM_PARAMETER_TAU_SYN, [W_IN] = CM_PARAMETER_W_IN,
+  [TAU_SYN_IN] = CM_PARAMETER_TAU_SYN_INHIBITORY, [W_IN_IN] = CM_PARAMETER_W_IN_INHIBITORY};
 
 static uint8_t model_of(sonata_point point)
 {
@@ -44,27 +45,44 @@ static void take_membrane(double step_ms, double left, double value[SONATA_POINT
   value[R] = 1 / (1 - left);
 }
 
+/* What a current of 1 that decays by tau_syn adds to v / tau over a step, times in ms. */
+static double coupling(double tau, double tau_syn, double step_ms)
+{
+  static const double near = 1e-9;
+  const double left = exp(-step_ms / tau);
+  return fabs(tau - tau_syn) > near * tau ? tau_syn / (tau_syn - tau) * (exp(-step_ms / tau_syn) - left) : step_ms / tau * left;
+}
+
+/* Both currents of NEST's iaf_psc_exp: one of ours has r, so the other's input is multiplied by what theirs differ. */
+static const char *take_currents(const json_t *all, double step_ms, double tau, double capacity, double value[SONATA_POINT])
+{
+  static const double ms = 1e-3;
+  const double excites = number(all, "tau_syn_ex", 2), inhibits = number(all, "tau_syn_in", 2), left = 1 - exp(-step_ms / excites), left_in = 1 - exp(-step_ms / inhibits);
+  value[R] *= coupling(tau, excites, step_ms) * tau / capacity;
+  value[TAU_SYN] = step_ms / left * ms;
+  value[W_IN] = 1 / left;
+  if (excites != inhibits) {
+    value[TAU_SYN_IN] = step_ms / left_in * ms;
+    value[W_IN_IN] = coupling(tau, inhibits, step_ms) / coupling(tau, excites, step_ms) / left_in;
+  }
+  if (number(all, "delta", 0) != 0)
+    return "delta is not 0: spikes at random";
+  return excites > 0 && inhibits > 0 ? NULL : "tau_syn_ex or tau_syn_in is not above 0";
+}
+
 /* NEST's, times in ms. NULL, or why no neuron of ours does the same. */
 static const char *take_nest(const json_t *all, double step_ms, bool current, double value[SONATA_POINT])
 {
-  static const double ms = 1e-3, near = 1e-9;
-  const double tau = number(all, "tau_m", 10), capacity = number(all, "C_m", 250), rest = number(all, "E_L", -70),
-               tau_syn = number(all, "tau_syn_ex", 2), left = exp(-step_ms / tau), left_syn = exp(-step_ms / tau_syn);
-  take_membrane(step_ms, left, value);
+  static const double ms = 1e-3;
+  const double tau = number(all, "tau_m", 10), capacity = number(all, "C_m", 250), rest = number(all, "E_L", -70);
+  const char *why = NULL;
+  take_membrane(step_ms, exp(-step_ms / tau), value);
   value[THRESHOLD] = number(all, "V_th", -55) - rest;
   value[RESET] = number(all, "V_reset", -70) - rest;
   value[REFRACTORY] = number(all, "t_ref", 2) * ms;
   value[LEAK] = number(all, "I_e", 0) * tau / capacity;
-  if (current) {
-    const double coupling = fabs(tau - tau_syn) > near * tau ? tau_syn / (tau_syn - tau) * (left_syn - left) : step_ms / tau * left;
-    value[R] *= coupling * tau / capacity;
-    value[TAU_SYN] = step_ms / (1 - left_syn) * ms;
-    value[W_IN] = 1 / (1 - left_syn);
-    if (number(all, "tau_syn_in", 2) != tau_syn)
-      return "tau_syn_ex and tau_syn_in differ, and neurons have one current";
-    if (!(tau_syn > 0) || number(all, "delta", 0) != 0)
-      return tau_syn > 0 ? "delta is not 0: spikes at random" : "tau_syn_ex is not above 0";
-  }
+  if (current && (why = take_currents(all, step_ms, tau, capacity, value)) != NULL)
+    return why;
   if (!(tau > 0 && capacity > 0))
     return "tau_m or C_m is not above 0";
   if (number(all, "V_m", rest) != rest)

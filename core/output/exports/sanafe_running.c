@@ -48,6 +48,8 @@ cm_status cm_sanafe_running_make(const cm_topology *topology, cm_run *run, cm_sa
     return cm_fail(error, CM_BAD_MAPPING, "/measured/semantics is \"%s\", which this version does not know", m->semantics);
   if (topology->dynamics->parameter[CM_PARAMETER_REFRACTORY] != NULL)
     return cm_fail(error, CM_BAD_REQUEST, "neurons have refractory times, in which SANA-FE's v leaks and its currents lose what comes in: it cannot run them");
+  if (topology->dynamics->parameter[CM_PARAMETER_TAU_SYN_INHIBITORY] != NULL)
+    return cm_fail(error, CM_BAD_REQUEST, "neurons have a second current, tau_syn_inhibitory, but SANA-FE's have one: it cannot run them");
   cm_status status = cm_coefficients_make(topology, r.semantics, m->dt, run->memory, &r.coefficients, error);
   CM_THEN(status, sort_train(m, run, &r, error));
   CM_TRY_OR(status, cm_sanafe_running_free(&r));

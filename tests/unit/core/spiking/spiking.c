@@ -144,13 +144,17 @@ static cm_topology random_network(cm_random *random, cm_neuron_model model, bool
     t.dynamics->parameter[CM_PARAMETER_V_RESET][v] = (float)below(random, 8) / 16 - 0.25F;
     t.dynamics->parameter[CM_PARAMETER_V_THRESHOLD][v] = 0.9F + 0.2F * (float)cm_random_unit(random); /* no sum is as much */
     t.dynamics->parameter[CM_PARAMETER_REFRACTORY][v] = rests ? (float)below(random, 5) * (float)dt : 0;
+    if (rests && cm_neuron_has(model, CM_PARAMETER_TAU_SYN) && v % 3 > 0) {
+      t.dynamics->parameter[CM_PARAMETER_TAU_SYN_INHIBITORY][v] = (float)(2 + below(random, 20)) * 1e-3F;
+      t.dynamics->parameter[CM_PARAMETER_W_IN_INHIBITORY][v] = (float)(v % 3 - 1) * 0.75F;
+    }
   }
   return t;
 }
 
 typedef struct dense {
   const cm_topology *topology;
-  double *v, *current, *sum; /* [neurons]; sum [RING * neurons] */
+  double *v, *current, *second, *sum; /* [neurons]; sum [RING * neurons * 2], what goes to second currents at 1 */
   int *rest;                 /* [neurons] steps that v still stays */
   uint64_t now;
 } dense;
@@ -162,7 +166,9 @@ static void send_dense(dense *d, uint32_t from)
   for (uint64_t i = t->net_first[from]; i < t->net_first[from + 1]; i++) {
     const bool input = t->dynamics->model[from] == CM_NEURON_INPUT;
     const uint64_t delay = t->pin_delay[i] == 0 && !input ? 1 : t->pin_delay[i];
-    d->sum[(d->now + delay) % RING * t->vertex_count + t->pin[i]] += (double)t->dynamics->weight[i];
+    const float *second = t->dynamics->parameter[CM_PARAMETER_TAU_SYN_INHIBITORY];
+    const bool other = second != NULL && second[t->pin[i]] > 0 && t->dynamics->weight[i] < 0;
+    d->sum[((d->now + delay) % RING * t->vertex_count + t->pin[i]) * 2 + other] += (double)t->dynamics->weight[i];
   }
 }
 
@@ -174,14 +180,19 @@ static void step_dense(dense *d, bool *fires)
   for (uint32_t v = 0; v < n; v++)
     if (fires[v])
       send_dense(d, v);
-  double *sum = d->sum + d->now % RING * n;
+  double *sum = d->sum + d->now % RING * n * 2;
   for (uint32_t v = 0; v < n; v++) {
     if (m->model[v] == CM_NEURON_INPUT)
       continue;
     const double tau = (double)m->parameter[CM_PARAMETER_TAU][v];
-    double in = sum[v];
+    double in = sum[v * 2];
     if (m->parameter[CM_PARAMETER_TAU_SYN] != NULL)
       in = d->current[v] += dt / (double)m->parameter[CM_PARAMETER_TAU_SYN][v] * (in - d->current[v]);
+    const double other = m->parameter[CM_PARAMETER_TAU_SYN_INHIBITORY] != NULL ? (double)m->parameter[CM_PARAMETER_TAU_SYN_INHIBITORY][v] : 0;
+    if (other > 0) {
+      const double w = (double)m->parameter[CM_PARAMETER_W_IN_INHIBITORY][v];
+      in += d->second[v] += dt / other * ((w > 0 ? w : 1) * sum[v * 2 + 1] - d->second[v]);
+    }
     d->v[v] += d->rest[v] == 0 ? dt / tau * (in - d->v[v]) : 0;
     fires[v] = d->rest[v] == 0 && d->v[v] > (double)m->parameter[CM_PARAMETER_V_THRESHOLD][v];
     d->rest[v] -= d->rest[v] > 0;
@@ -189,7 +200,7 @@ static void step_dense(dense *d, bool *fires)
       d->v[v] = (double)m->parameter[CM_PARAMETER_V_RESET][v];
       d->rest[v] = (int)lround((double)m->parameter[CM_PARAMETER_REFRACTORY][v] / dt);
     }
-    sum[v] = 0;
+    sum[v * 2] = sum[v * 2 + 1] = 0;
   }
   for (uint32_t v = 0; v < n; v++)
     if (fires[v] && m->model[v] != CM_NEURON_INPUT)
@@ -204,8 +215,8 @@ START_TEST(random_networks_are_as_a_dense_simulation)
   cm_random_init(&random, 7, 1, (uint64_t)_i);
   cm_topology t = random_network(&random, _i % 2 == 0 ? CM_NEURON_LIF : CM_NEURON_CUBALIF, _i % 3 > 0, _i % 4 > 1);
   const uint32_t n = t.vertex_count;
-  dense d = {.topology = &t, .v = network_array(n, sizeof *d.v), .current = network_array(n, sizeof *d.v), .rest = network_array(n, sizeof *d.rest),
-             .sum = network_array((size_t)RING * n, sizeof *d.v)};
+  dense d = {.topology = &t, .v = network_array(n, sizeof *d.v), .current = network_array(n, sizeof *d.v), .second = network_array(n, sizeof *d.v), .rest = network_array(n, sizeof *d.rest),
+             .sum = network_array((size_t)RING * n * 2, sizeof *d.v)};
   cm_simulator *s = started(&t, CM_SEMANTICS_SNNTORCH);
   bool *fires = network_array(n, sizeof *fires);
   uint32_t *input = network_array(n, sizeof *input);
@@ -229,7 +240,7 @@ START_TEST(random_networks_are_as_a_dense_simulation)
   }
   ck_assert_uint_gt(spikes, n); /* not a network that rests */
   cm_simulator_free(s);
-  CM_FREE(fires, input, d.v, d.current, d.sum, d.rest);
+  CM_FREE(fires, input, d.v, d.current, d.second, d.sum, d.rest);
   forget(&t);
 }
 END_TEST
@@ -297,7 +308,8 @@ START_TEST(resets_by_hand)
 }
 END_TEST
 
-/* LI under a constant current of 1 for 10 ms is 1 - exp(-1) where the equations are solved, whatever the steps. */
+/* LI under a constant current of 1 for 10 ms is 1 - exp(-1) where the equations are solved, whatever the steps. In the last case a second current
+ * of 5 ms takes twice a current of -1. */
 START_TEST(exact_is_the_solution)
 {
   cm_step now;
@@ -306,11 +318,17 @@ START_TEST(exact_is_the_solution)
   cm_dynamics_free(t.dynamics);
   t.dynamics = dynamics_of(2, 1, _i == 0 ? CM_NEURON_LI : CM_NEURON_CUBALI);
   t.dynamics->model[0] = CM_NEURON_INPUT;
+  if (_i == 2) {
+    t.dynamics->weight[0] = -1;
+    t.dynamics->parameter[CM_PARAMETER_TAU_SYN][1] = 7e-3F;
+    t.dynamics->parameter[CM_PARAMETER_TAU_SYN_INHIBITORY][1] = 5e-3F;
+    t.dynamics->parameter[CM_PARAMETER_W_IN_INHIBITORY][1] = 2;
+  }
   cm_simulator *s = started(&t, CM_SEMANTICS_EXACT);
   for (int i = 0; i < 10; i++)
     ck_ok(cm_simulator_step(s, &input, 1, &now, &error));
   const double a = exp(-1), b = exp(-2); /* of tau 10 ms and tau_syn 5 ms */
-  ck_assert_double_eq_tol((double)cm_simulator_potentials(s)[1], _i == 0 ? 1 - a : 1 - 2 * a + b, 1e-6);
+  ck_assert_double_eq_tol((double)cm_simulator_potentials(s)[1], _i == 0 ? 1 - a : (_i == 1 ? 1 : -2) * (1 - 2 * a + b), 1e-6);
   cm_simulator_free(s);
   forget(&t);
 }
@@ -400,6 +418,13 @@ START_TEST(what_cannot_run_is_refused)
   refuse(&t, CM_SEMANTICS_SNNTORCH, dt, "neuron 1 has a refractory time of 0.0025 s, which is 2.5 steps of 0.001 s: it has to be whole steps");
   refuse(&t, CM_SEMANTICS_SPYX, dt, "and spyx resets in a later step");
   t.dynamics->parameter[CM_PARAMETER_REFRACTORY][1] = 0;
+  t.dynamics->model[1] = CM_NEURON_CUBALIF;
+  t.dynamics->parameter[CM_PARAMETER_TAU_SYN] = floats(2, 5e-3F);
+  t.dynamics->parameter[CM_PARAMETER_W_IN_INHIBITORY] = floats(2, 2);
+  refuse(&t, CM_SEMANTICS_SNNTORCH, dt, "neuron 1 has a w_in_inhibitory of 2, but no tau_syn_inhibitory: give both or neither");
+  t.dynamics->parameter[CM_PARAMETER_TAU_SYN_INHIBITORY] = floats(2, 1e-4F);
+  refuse(&t, CM_SEMANTICS_SNNTORCH, dt, "neuron 1 has a tau_syn_inhibitory of 0.0001 s, below half of dt");
+  t.dynamics->model[1] = CM_NEURON_LIF;
   t.dynamics->parameter[CM_PARAMETER_TAU][1] = 0;
   refuse(&t, CM_SEMANTICS_EXACT, dt, "a time constant is above 0");
   cm_dynamics_free(t.dynamics);
@@ -454,7 +479,7 @@ int main(void)
   tcase_add_loop_test(tests, random_networks_are_as_a_dense_simulation, 0, (int)test_rounds(12));
   tcase_add_loop_test(tests, populations_act_in_order_and_loops_take_a_step, 0, 4);
   tcase_add_loop_test(tests, resets_by_hand, 0, 5);
-  tcase_add_loop_test(tests, exact_is_the_solution, 0, 2);
+  tcase_add_loop_test(tests, exact_is_the_solution, 0, 3);
   tcase_add_test(tests, parallel_synapses_act_each_at_its_time);
   tcase_add_test(tests, spikes_are_the_same_for_any_number_of_threads);
   tcase_add_test(tests, what_cannot_run_is_refused);
