@@ -299,7 +299,7 @@ cm_status cli_keep_json(const char *path, const json_t *object, cm_error *error)
 {
   cm_file file;
   CM_TRY(cm_file_create(&file, path, error));
-  if (cm_json_dumpf(object, file.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0)
+  if (cm_json_dumpf(object, file.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0)
     (void)fputc('\n', file.stream);
   return cm_file_commit(&file, error);
 }
