@@ -268,7 +268,7 @@ static bool take_session(cm_request *request, const char *token)
 static cm_status add_remote(cm_request *request, cm_error *error)
 {
   cm_user made = {.role = CM_ROLE_USER};
-  cm_audit_entry cause;
+  cm_audit_entry cause = {0};
   cm_error taken;
   if (!cm_user_name_is_sound(request->remote_user))
     return cm_fail(error, CM_NOT_FOUND, "\"%.60s\" is no name for a user", request->remote_user);

@@ -1,5 +1,7 @@
 #include "api/problem.h"
 
+#include "base/foreign.h"
+
 unsigned cm_problem_status(cm_status status)
 {
   switch (status) {
@@ -46,16 +48,11 @@ json_t *cm_problem_plain(unsigned status, const char *code, const char *title, c
   json_t *problem =
       json_pack("{s:s, s:s, s:i, s:s}", "type", type, "title", title, "status", (int)status, "code", code);
   if (problem != NULL && detail != NULL) {
-    /* Details may quote foreign bytes; what is no UTF-8 becomes '?'. */
+    /* Details may quote foreign bytes, or half a character where a quote is cut. */
+    char shown[sizeof((cm_error *)0)->detail];
     json_t *text = json_string(detail);
-    if (text == NULL) {
-      char plain[sizeof((cm_error *)0)->detail];
-      (void)snprintf(plain, sizeof plain, "%s", detail);
-      for (char *p = plain; *p != '\0'; p++)
-        if ((unsigned char)*p >= 0x80)
-          *p = '?';
-      text = json_string(plain);
-    }
+    if (text == NULL)
+      text = json_string(cm_foreign_copy(detail, CM_FOREIGN_LINES, shown, sizeof shown));
     (void)json_object_set_new(problem, "detail", text);
   }
   return problem;

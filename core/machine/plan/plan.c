@@ -242,8 +242,8 @@ static cm_status divide_memory(cm_plan *plan, cm_error *error)
   if (plan->memory_count == 0 || plan->cut_bytes > 0)
     return CM_OK;
   const uint64_t least = cm_target_memory_least(plan->target), needed = (plan->target->memory_bytes + least - 1) / least * CM_ALIGNMENT;
-  (void)cm_fail(error, CM_TOO_LARGE, "of %llu bytes a memory of a core has none: %llu would do for all %u", (unsigned long long)plan->memory_bytes,
-                (unsigned long long)needed, plan->memory_count);
+  (void)cm_fail(error, CM_TOO_LARGE, "%llu bytes of memory leave one of %u cores none: %llu would do for all", (unsigned long long)plan->memory_bytes,
+                plan->memory_count, (unsigned long long)needed);
   cm_error_figure(error, "needed_bytes", needed);
   cm_error_figure(error, "memory_bytes", plan->memory_bytes);
   return error->status;
