@@ -43,7 +43,7 @@ int coremap_routes_make(const coremap_mapping *mapping, coremap_progress progres
 int coremap_routes_write(const coremap_routes *routes, const char *as, const char *path, coremap_progress progress, void *user,
                          coremap_error **error)
 {
-  library_run r;
+  library_run r = {0};
   cm_file file;
   const bool json = strcmp(as, "json") == 0, csv = strcmp(as, "csv") == 0;
   if (!json && !csv && strcmp(as, "bin") != 0)
