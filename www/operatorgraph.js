@@ -3,7 +3,7 @@
 
 import { element, fill, section, setText, svg } from './dom.js';
 import { count, NONE, percent, time } from './format.js';
-import { keepButton } from './plots.js';
+import { keepButtons } from './plotfile.js';
 
 const WIDTH = 180,
   HEIGHT = 34,
@@ -139,7 +139,7 @@ export class OperatorGraph {
       element(
         'div.buttons',
         element('button.button', { onclick: () => this.#toggle() }, 'Open or close all blocks'),
-        keepButton('Operators of the program', () => this.#frame.firstElementChild),
+        keepButtons('Operators of the program', () => this.#frame.firstElementChild),
       ),
       this.#readout,
     );

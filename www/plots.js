@@ -1,36 +1,13 @@
-// Plots, each in a frame with its caption that keeps it as SVG: histograms, points with bounds, how a job went, matrices.
+// Plots, each in a frame with its caption that keeps it as a file: histograms, points with bounds, how a job went, matrices.
 
 import { paint, palette, range } from './colour.js';
-import { announce, element, icon, saveAs, select, svg } from './dom.js';
+import { announce, element, select, svg } from './dom.js';
 import { capital, count, duration, si, words } from './format.js';
+import { keepButtons } from './plotfile.js';
 import { shownIn } from './problem.js';
 import { NUMBER, table } from './table.js';
 
-const LOOKS = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'font-size', 'font-family', 'text-anchor', 'vector-effect'];
-
-/** A plot as the text of a file: shapes with the looks that the page gives them; of a canvas its picture, which no page may load. */
-function fileOf(plot) {
-  const open = (viewBox) => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${viewBox}">`;
-  if (plot instanceof HTMLCanvasElement) {
-    const { width, height } = plot;
-    return `${open(`0 0 ${width} ${height}`)}<image width="${width}" height="${height}" image-rendering="pixelated" href="${plot.toDataURL()}"/></svg>`;
-  }
-  const copy = plot.cloneNode(true),
-    from = plot.querySelectorAll('*');
-  copy.querySelectorAll('*').forEach((node, i) => {
-    const style = getComputedStyle(from[i]);
-    for (const look of LOOKS) node.setAttribute(look, style.getPropertyValue(look));
-  });
-  return `${open(plot.getAttribute('viewBox'))}${copy.innerHTML}</svg>`;
-}
-
-/** The button that keeps what plot() gives. */
-export function keepButton(label, plot) {
-  const keep = () => saveAs(new Blob([fileOf(plot())], { type: 'image/svg+xml' }), `${label}.svg`);
-  return element('button.icon-button', { title: 'Keep this picture as SVG', 'aria-label': `Keep as SVG: ${label}`, onclick: keep }, icon('vector'));
-}
-
-/** A plot (an SVG or a canvas) with its caption, and a button that keeps it. */
+/** A plot (an SVG or a canvas) with its caption, and buttons that keep it. */
 export function framed(plot, ...caption) {
   return element(
     'figure.plot-box',
@@ -38,7 +15,7 @@ export function framed(plot, ...caption) {
     element(
       'figcaption',
       element('span.caption', caption),
-      keepButton(plot.getAttribute('aria-label'), () => plot),
+      keepButtons(plot.getAttribute('aria-label'), () => plot),
     ),
   );
 }

@@ -883,7 +883,7 @@ test('an address shows what was looked at, after going back too', async () => {
   assert.equal(page.url(), shown);
 });
 
-test('plots and the matrix are kept as SVG', async () => {
+test('plots and the matrix are kept as SVG and PNG', async () => {
   for (const [tab, has] of [
     ['matrix', 'images'],
     ['limits', 'rects'],
@@ -892,6 +892,16 @@ test('plots and the matrix are kept as SVG', async () => {
     const [file] = await Promise.all([page.waitForEvent('download'), page.locator('#tab-panel [aria-label^="Keep as SVG"]').first().click()]),
       shapes = await shapesOf(readFileSync(await file.path(), 'utf8'));
     assert.ok(shapes.is === 'svg' && shapes[has] > 0, JSON.stringify(shapes));
+    const [picture] = await Promise.all([page.waitForEvent('download'), page.locator('#tab-panel [aria-label^="Keep as PNG"]').first().click()]),
+      colours = await page.evaluate(async (bytes) => {
+        const { width, height, data } = await createImageBitmap(new Blob([new Uint8Array(bytes)])).then((bitmap) => {
+          const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+          context.drawImage(bitmap, 0, 0);
+          return context.getImageData(0, 0, bitmap.width, bitmap.height);
+        });
+        return [width * height, new Set(new Uint32Array(data.buffer)).size];
+      }, [...readFileSync(await picture.path())]);
+    assert.ok(colours[0] > 0 && colours[1] > 1, `${tab}: ${colours[1]} colours in ${colours[0]} points`);
   }
 });
 
