@@ -110,8 +110,6 @@ static void print_next(const cli_job *job, const json_t *made, const json_t *cho
   bool shorter = knee != NULL && cli_number(knee, "cores") > cores && cli_number(knee, "step_ns") < 0.9 * step &&
                  strcmp(cli_text(job->line.options, "objective"), "knee") != 0;
   const json_t *row = shorter ? knee : fewer(choices, cores);
-  if (print_trees(job, metrics))
-    return;
   if (row == NULL) {
     cli_printf(stdout, "next        --preset best: longer search, fewer packets\n");
     return;
@@ -175,5 +173,6 @@ void cli_print_summary(const cli_job *job, const json_t *made)
   cli_printf(stdout, "\nenergy      %s a step, %s of %s", cli_quantity(energy, "pJ").text, above(energy, least_pj).text, cli_quantity(least_pj, "pJ").text);
   cli_printf(stdout, "; hops are %s of it\n", cli_quantity(hops, "pJ").text);
   print_fullest(json_object_get(made, "limits"));
-  print_next(job, made, choices);
+  if (!print_trees(job, metrics))
+    print_next(job, made, choices);
 }

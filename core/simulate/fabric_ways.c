@@ -1,17 +1,12 @@
 #include "core/simulate/fabric_ways.h"
 
+#include "base/order.h"
 #include "core/chip/interconnect/interconnect.h"
 
-/* The channel of a mesh that leads to one of a packet's targets: dimension by dimension. */
+/* The channel of a mesh to one of a packet's targets. */
 static uint32_t channel_to(const cm_fabric *f, const cm_fabric_packet *p, uint32_t router, const cm_packet_target *to)
 {
-  const int32_t east = to->x + p->x, south = to->y + p->y; /* still to go */
-  const bool by_x = east != 0 && (f->chip->routing == CM_ROUTING_XY || south == 0);
-  if (east == 0 && south == 0)
-    return f->links + to->core;
-  if (by_x)
-    return router * CM_DIRECTIONS + (east > 0 ? CM_EAST : CM_WEST);
-  return router * CM_DIRECTIONS + (south > 0 ? CM_SOUTH : CM_NORTH);
+  return cm_fabric_towards(f, router, to->x + p->x, to->y + p->y, to->core);
 }
 
 static cm_status add_way(cm_fabric *f, cm_fabric_way way, uint32_t *count, cm_error *error)
@@ -27,18 +22,13 @@ static cm_status follow_steps(cm_fabric *f, const cm_fabric_packet *p, uint32_t 
   const cm_packet_target *to = &f->traffic->target[f->traffic->first[p->kind]];
   for (uint32_t first = p->first; first < p->end;) {
     const uint32_t channel = channel_to(f, p, router, &to[first]);
-    uint32_t end = first + 1, beyond = p->end, at = *count;
-    while (end < beyond) {
-      const uint32_t middle = end + (beyond - end) / 2;
-      if (channel_to(f, p, router, &to[middle]) == channel)
-        end = middle + 1;
-      else
-        beyond = middle;
-    }
-    CM_TRY(add_way(f, (cm_fabric_way){channel, first, end}, count, error));
-    for (; at > 0 && f->way[at - 1].channel > channel; at--)
-      f->way[at] = f->way[at - 1];
-    f->way[at] = (cm_fabric_way){channel, first, end};
+    uint32_t end = first + 1, beyond = p->end, place = *count;
+    CM_BISECT(end, beyond, at, channel_to(f, p, router, &to[at]) == channel)
+    const cm_fabric_way way = {channel, first, end};
+    CM_TRY(add_way(f, way, count, error));
+    for (; place > 0 && f->way[place - 1].channel > channel; place--)
+      f->way[place] = f->way[place - 1];
+    f->way[place] = way;
     first = end;
   }
   return CM_OK;
