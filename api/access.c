@@ -244,16 +244,11 @@ bool cm_access_check(cm_request *request, const char *token)
   return status == CM_OK;
 }
 
-static bool changes_nothing(const cm_request *request)
-{
-  return strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
-}
-
 /* A browser sends its cookie whoever's page makes it ask: what changes something must name the page's origin, which the head's
  * check has found to be ours (head.c). False: the reply is set, or the session has ended. */
 static bool take_session(cm_request *request, const char *token)
 {
-  if (!changes_nothing(request) && cm_request_header(request, "Origin") == NULL)
+  if (!cm_request_is_safe(request) && cm_request_header(request, "Origin") == NULL)
     return cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
                             "with a session's cookie, requests that change something must send Origin");
   cm_status status = cm_tokens_again(request->store->database, token, &request->who, &request->error);
@@ -268,7 +263,7 @@ static bool take_session(cm_request *request, const char *token)
 static cm_status add_remote(cm_request *request, cm_error *error)
 {
   cm_user made = {.role = CM_ROLE_USER};
-  cm_audit_entry cause = {0};
+  cm_audit_entry cause;
   cm_error taken;
   if (!cm_user_name_is_sound(request->remote_user))
     return cm_fail(error, CM_NOT_FOUND, "\"%.60s\" is no name for a user", request->remote_user);
@@ -291,7 +286,7 @@ static cm_status add_remote(cm_request *request, cm_error *error)
  * holds here. False: the reply is set. */
 static bool take_remote(cm_request *request)
 {
-  if (request->foreign || (!changes_nothing(request) && cm_request_header(request, "Origin") == NULL))
+  if (request->foreign || (!cm_request_is_safe(request) && cm_request_header(request, "Origin") == NULL))
     return cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
                             "without a token, requests that change something must send Origin, and come from the server's own pages");
   cm_status status = cm_users_identify(request->store->database, request->remote_user, &request->who, &request->error);
@@ -366,12 +361,11 @@ cm_status cm_access_start(cm_access **access, cm_error *error)
 void cm_access_note_refused(cm_request *request)
 {
   noted *n = &request->server->access->noted;
-  if (request->route == NULL || request->who.user[0] == '\0' || request->status < 400 || request->status >= 500 || changes_nothing(request))
+  if (request->route == NULL || request->who.user[0] == '\0' || request->status < 400 || request->status >= 500 || cm_request_is_safe(request))
     return;
   CM_HOLD(&request->server->access->lock);
   if (n->refused_count < REFUSED_MAX) {
     cm_audit_entry *e = &n->refused[n->refused_count++];
-    *e = (cm_audit_entry){0};
     cm_audit_of(request, e);
     (void)snprintf(e->effect, sizeof e->effect, "refused: %u %s", request->status, request->refusal);
   } else

@@ -19,6 +19,7 @@ static void address_of(const cm_request *request, char *text, size_t size)
 
 void cm_audit_of(const cm_request *request, cm_audit_entry *entry)
 {
+  *entry = (cm_audit_entry){0};
   (void)snprintf(entry->user, sizeof entry->user, "%s", request->who.user);
   (void)snprintf(entry->action, sizeof entry->action, "%s", request->route->operation);
   (void)snprintf(entry->object, sizeof entry->object, "%.*s", (int)strcspn(request->target, "?"), request->target);

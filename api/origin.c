@@ -113,8 +113,7 @@ bool cm_origin_check(cm_request *request, const char *host, const char *origin)
     (void)snprintf(request->origin, sizeof request->origin, "%s", origin);
     return true;
   }
-  bool safe = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
-  if (!safe && host != NULL && !own)
+  if (!cm_request_is_safe(request) && host != NULL && !own)
     return cm_reply_problem(request, 403, "cross-origin", "Another site asked for this",
                      "requests that change something must not come from a page of another origin; cors-origin lists some"
                      " that may");

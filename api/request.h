@@ -174,6 +174,12 @@ typedef struct cm_same {
 void cm_reply_same(cm_request *request, const cm_same *same);
 void cm_reply_empty(cm_request *request, unsigned status);
 bool cm_reply_error(cm_request *request, const cm_error *error); /* returns false */
+/* Whether it only looks. */
+static inline bool cm_request_is_safe(const cm_request *request)
+{
+  return strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+}
+
 /* Whether a step went well; else its failure, in request->error, is the reply, of what the request says at `where` (a JSON pointer). */
 bool cm_reply_ok(cm_request *request, cm_status status);
 bool cm_reply_ok_at(cm_request *request, cm_status status, const char *where);

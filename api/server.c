@@ -70,8 +70,8 @@ static void run(cm_request *request)
 {
   uint64_t refusals = cm_json_refusals();
   request->wait = false;
-  cm_audit_entry cause = {0};
-  if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
+  cm_audit_entry cause;
+  if (!cm_request_is_safe(request)) {
     cm_audit_of(request, &cause);
     cm_audit_cause(&cause);
   }
