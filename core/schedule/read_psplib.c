@@ -87,6 +87,17 @@ static cm_status read_one(cm_text *text, const char *what, cm_error *error)
                                text->line, what, (unsigned long long)number);
 }
 
+/* A row a job: its number, a mode that must be one, and what else it has. */
+static cm_status read_rows(cm_text *text, const char *mode, cm_status (*rest)(cm_text *, uint32_t, cm_error *), cm_error *error)
+{
+  for (uint32_t v = 0; v < text->tasks; v++) {
+    CM_TRY(read_job(text, v, error));
+    CM_TRY(read_one(text, mode, error));
+    CM_TRY(rest(text, v, error));
+  }
+  return CM_OK;
+}
+
 cm_status cm_read_progen(cm_text *text, cm_error *error)
 {
   uint64_t tasks, resources;
@@ -95,18 +106,10 @@ cm_status cm_read_progen(cm_text *text, cm_error *error)
   CM_TRY(cm_text_room(text, tasks, 0, resources, error));
   CM_TRY(seek(text, "PRECEDENCE RELATIONS", true, error));
   CM_TRY(seek(text, "#successors", true, error));
-  for (uint32_t v = 0; v < text->tasks; v++) {
-    CM_TRY(read_job(text, v, error));
-    CM_TRY(read_one(text, "the number of modes", error));
-    CM_TRY(read_successors(text, v, error));
-  }
+  CM_TRY(read_rows(text, "the number of modes", read_successors, error));
   CM_TRY(seek(text, "REQUESTS/DURATIONS", true, error));
   CM_TRY(seek(text, "----", true, error));
-  for (uint32_t v = 0; v < text->tasks; v++) {
-    CM_TRY(read_job(text, v, error));
-    CM_TRY(read_one(text, "the mode", error));
-    CM_TRY(read_demands(text, v, error));
-  }
+  CM_TRY(read_rows(text, "the mode", read_demands, error));
   CM_TRY(seek(text, "RESOURCEAVAILABILITIES", true, error));
   CM_TRY(seek(text, "\n", true, error)); /* the line that names the resources */
   return read_amounts(text, "a capacity", text->capacity, text->resources, error);
