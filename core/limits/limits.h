@@ -29,6 +29,12 @@ typedef struct cm_violation {
 } cm_violation;
 cm_violation cm_find_violation(const cm_limits *limits, const uint64_t *use, uint32_t parts);
 
+/* Whether one part that needs `use` [CM_RESOURCES] and has neurons of so many populations keeps what a core is limited to. */
+static inline bool cm_part_keeps(const cm_limits *limits, const uint64_t *use, uint32_t populations)
+{
+  return cm_find_violation(limits, use, 1).broken_parts == 0 && (limits->populations == 0 || populations <= limits->populations);
+}
+
 /* "neuron 5 (AVAL)", cut to `size`. */
 void cm_name_neuron(const cm_topology *topology, uint32_t v, char *text, size_t size);
 

@@ -51,16 +51,14 @@ static cm_status judge_cores(const deciding *d, bool *good, cm_error *error)
 {
   const cm_map_input *in = d->in;
   const cm_topology *t = in->demand->network;
-  uint64_t use[CM_DECIDED_MAX * CM_RESOURCES];
-  uint32_t populations[CM_DECIDED_MAX];
-  memset(use, 0, sizeof use);
+  uint64_t use[CM_DECIDED_MAX * CM_RESOURCES] = {0};
+  uint32_t populations[CM_DECIDED_MAX] = {0};
   CM_TRY(cm_count_use(in->demand, d->part, d->parts, d->run, use, error));
   if (t->population_of != NULL)
     CM_TRY(cm_count_populations(t, d->part, d->parts, d->run, populations, error));
   for (uint32_t p = 0; p < d->parts; p++) {
     const cm_limits limits = limits_at(d, d->at[p]);
-    const uint32_t held = t->population_of != NULL ? populations[p] : 1;
-    *good = *good && cm_find_violation(&limits, use + (size_t)p * CM_RESOURCES, 1).broken_parts == 0 && (limits.populations == 0 || held <= limits.populations);
+    *good = *good && cm_part_keeps(&limits, use + (size_t)p * CM_RESOURCES, populations[p]);
   }
   const cm_status status = *good ? cm_refuse_shared(d->plain, use, d->at, d->parts, d->run->memory, error) : CM_OK;
   *good = *good && status == CM_OK;

@@ -67,9 +67,7 @@ static cm_status verify(const cm_remapping *r, cm_error *error)
   if (status == CM_OK && s->demand->network->population_of != NULL)
     status = cm_count_populations(s->demand->network, s->part, s->parts, r->run, populations, error);
   for (uint32_t p = 0; p < s->parts && status == CM_OK; p++) {
-    const cm_limits *limits = cm_assigned_limits(s, p);
-    if (cm_find_violation(limits, use + (size_t)p * CM_RESOURCES, 1).broken_parts > 0 ||
-        (limits->populations != 0 && populations[p] > limits->populations))
+    if (!cm_part_keeps(cm_assigned_limits(s, p), use + (size_t)p * CM_RESOURCES, populations[p]))
       status = cm_fail(error, CM_INTERNAL, "a part was assigned more than its limits allow");
     else if (s->core[p] == CM_NOWHERE || r->part_at[s->core[p]] != p || r->occupancy->state[s->core[p]] != CM_CORE_FREE ||
              cm_chip_kind_of(s->chip, s->core[p]) != s->kind[p])
