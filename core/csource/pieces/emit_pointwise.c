@@ -95,7 +95,7 @@ cm_status cm_c_float_test(cm_c_piece *piece, cm_error *error)
   return loop(piece, node->op, 1, expression, error);
 }
 
-/* Bounds that are known are numbers; others of the streams b and c. */
+/* Bounds of floating point that are both known are numbers; else those that there are come in streams, b and c. */
 cm_status cm_c_clip(cm_c_piece *piece, cm_error *error)
 {
   static const char *const names[] = {"min", "max"};
@@ -103,10 +103,11 @@ cm_status cm_c_clip(cm_c_piece *piece, cm_error *error)
   const cm_type type = call->input[0].type;
   const bool real = type == CM_FLOAT || type == CM_DOUBLE;
   char bounds[2][48], made[80] = "a", expression[EXPRESSION_MAX];
-  uint32_t streams = 0;
+  const bool comes = !real || (cm_has(call, 1) && call->value[1] == NULL) || (cm_has(call, 2) && call->value[2] == NULL);
+  char letter = 'b';
   for (uint32_t k = 1; k < 3; k++)
-    if (cm_has(call, k) && (call->value[k] == NULL || !real))
-      (void)snprintf(bounds[k - 1], sizeof bounds[0], "%c", (char)('b' + streams++));
+    if (comes && cm_has(call, k))
+      (void)snprintf(bounds[k - 1], sizeof bounds[0], "%c", letter++);
     else
       cm_c_number(cm_has(call, k) ? cm_tensor_number(call->value[k], 0) : (double)cm_node_number(call->node, names[k - 1], k == 1 ? -INFINITY : INFINITY),
                   type == CM_FLOAT, bounds[k - 1]);
@@ -117,7 +118,7 @@ cm_status cm_c_clip(cm_c_piece *piece, cm_error *error)
       (void)snprintf(made, sizeof made, "(a > b ? a : b)");
     (void)snprintf(expression, sizeof expression, cm_has(call, 2) ? "(%s)(%s < %s ? %s : %s)" : "(%s)%s", cm_c_type(type), made, bounds[1], made, bounds[1]);
   }
-  return loop_along(piece, (cm_c_pointwise){.stem = "Clip", .expressions = {expression}}, streams > 0 ? 3 : 1, streams > 0 ? 0 : CM_NONE, error);
+  return loop_along(piece, (cm_c_pointwise){.stem = "Clip", .expressions = {expression}}, comes ? 3 : 1, comes ? 0 : CM_NONE, error);
 }
 
 cm_status cm_c_cast(cm_c_piece *piece, cm_error *error)
