@@ -26,7 +26,7 @@ static void read_tuples(const cm_call *call, bool gathers, indexed *n)
   n->rank = 3;
   n->dims[0] = cm_dims_product(k->dims, 0, n->first);
   n->dims[1] = cm_dims_product(k->dims, n->first, k->rank - 1);
-  n->dims[2] = n->steps[2] = cm_dims_product(x->dims, n->first + n->count, x->rank);
+  n->dims[2] = cm_dims_product(x->dims, n->first + n->count, x->rank);
   n->steps[0] = cm_dims_product(x->dims, n->first, x->rank);
   n->steps[1] = 0;
   n->steps[2] = 1;

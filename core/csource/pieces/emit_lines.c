@@ -154,17 +154,11 @@ cm_status cm_c_reduce(cm_c_piece *piece, cm_error *error)
 
 /* ---- normalizations ---- */
 
-/* Elements of a run of dimensions. */
-static int64_t product(const cm_shape *x, uint32_t from, uint32_t to)
-{
-  return from < to ? cm_c_count(to - from, x->dims + from) : 1;
-}
-
 /* Dimensions [axis, end) as lines. */
 static void add_lines(const cm_shape *x, uint32_t axis, uint32_t end, char sizes[CM_C_SIZES_MAX])
 {
-  const int64_t inner = product(x, end, x->rank);
-  cm_c_sizes(sizes, "LINES SIZE INNER", (const int64_t[]){product(x, 0, axis) * inner, product(x, axis, end), inner});
+  const int64_t inner = cm_dims_product(x->dims, end, x->rank);
+  cm_c_sizes(sizes, "LINES SIZE INNER", (const int64_t[]){cm_dims_product(x->dims, 0, axis) * inner, cm_dims_product(x->dims, axis, end), inner});
 }
 
 /* Families that go along lines, a row each: their kernel, what axis they take where none is said, and whether everything from it on is one
@@ -251,7 +245,7 @@ cm_status cm_c_one_hot(cm_c_piece *piece, cm_error *error)
 
 cm_status cm_c_dynamic_quantize(cm_c_piece *piece, cm_error *error)
 {
-  const int64_t count = product(&piece->call.input[0], 0, piece->call.input[0].rank);
+  const int64_t count = cm_dims_product(piece->call.input[0].dims, 0, piece->call.input[0].rank);
   char sizes[CM_C_SIZES_MAX] = "";
   cm_c_sizes(sizes, "COUNT", &count);
   return call_with_room(piece, "dynamic_quantize", (const cm_type[]){CM_UINT8, CM_FLOAT, CM_UINT8, CM_TYPE_NONE}, WORDS({"SIZES", sizes}), error);
@@ -273,13 +267,13 @@ cm_status cm_c_normalize(cm_c_piece *piece, cm_error *error)
       cm_c_add(made, sizeof made, ", float *restrict %ss", more[o - 1]);
       cm_c_add(kept, sizeof kept, "    %ss[r] = (float)%s;\n", more[o - 1], more[o - 1]);
     }
-  const int64_t scales = cm_c_count(call->input[1].rank, call->input[1].dims), size = product(x, axis, x->rank);
+  const int64_t scales = cm_c_count(call->input[1].rank, call->input[1].dims), size = cm_dims_product(x->dims, axis, x->rank);
   if (instance)
     (void)snprintf(place, sizeof place, "r %% %" PRId64, x->dims[1]);
   else
     (void)snprintf(place, sizeof place, scales == size ? "i" : "i %% %" PRId64, scales);
   attribute(piece, "epsilon", 1e-5F, epsilon);
-  cm_c_sizes(sizes, "LINES SIZE", (const int64_t[]){product(x, 0, axis), size});
+  cm_c_sizes(sizes, "LINES SIZE", (const int64_t[]){cm_dims_product(x->dims, 0, axis), size});
   if (bias)
     (void)snprintf(kernel_bias, sizeof kernel_bias, " + (double)bias[%s]", place);
   return cm_c_kernel_on(piece, call->node->known->kernel == cm_kernel_rms_norm ? "rms" : "normalize", "01?2>0?1?2",
@@ -297,7 +291,7 @@ cm_status cm_c_lrn(cm_c_piece *piece, cm_error *error)
   attribute(piece, "beta", 0.75F, beta);
   attribute(piece, "bias", 1, base);
   cm_c_sizes(sizes, "COUNT PLANE CHANNELS BEFORE AFTER",
-             (const int64_t[]){product(x, 0, x->rank), product(x, 2, x->rank), x->dims[1], (size - 1) / 2, size - 1 - (size - 1) / 2});
+             (const int64_t[]){cm_dims_product(x->dims, 0, x->rank), cm_dims_product(x->dims, 2, x->rank), x->dims[1], (size - 1) / 2, size - 1 - (size - 1) / 2});
   return cm_c_kernel_on(piece, "lrn", "0>0", WORDS({"SIZES", sizes}, {"BASE", base}, {"ALPHA", alpha}, {"BETA", beta}), error);
 }
 
@@ -314,7 +308,7 @@ cm_status cm_c_gather(cm_c_piece *piece, cm_error *error)
   CM_TRY(cm_call_axis(call, cm_node_integer(call->node, "axis", 0), x->rank, &axis, error));
   if (x->dims[axis] == 0 || cm_c_type(x->type) == NULL)
     return cm_c_refuse(piece, error, "reads a table without rows or of %s, of which C is not written", cm_type_name(x->type));
-  cm_c_sizes(sizes, "OUTER EXTENT COUNT BYTES", (const int64_t[]){product(x, 0, axis), x->dims[axis], cm_c_count(k->rank, k->dims),
-                                                                  product(x, axis + 1, x->rank) * (int64_t)cm_type_bytes(x->type)});
+  cm_c_sizes(sizes, "OUTER EXTENT COUNT BYTES", (const int64_t[]){cm_dims_product(x->dims, 0, axis), x->dims[axis], cm_c_count(k->rank, k->dims),
+                                                                  cm_dims_product(x->dims, axis + 1, x->rank) * (int64_t)cm_type_bytes(x->type)});
   return cm_c_kernel_on(piece, "gather", "01>0", WORDS({"SIZES", sizes}, {"INDEX", cm_c_type(k->type)}), error);
 }
